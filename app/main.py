@@ -13,11 +13,15 @@ if sys.path[0] != str(ROOT):  # first, so that an app.py elsewhere does not shad
 import streamlit as st  # noqa: E402
 from streamlit.starlette import App  # noqa: E402
 
-from app.access import class_store  # noqa: E402
-from app.access.policy import policy  # noqa: E402
-from app.access.server import lifespan, middleware  # noqa: E402
-from app.access.upload_limits import visitor_of  # noqa: E402
-from app.streamlit_internals import guard_messages  # noqa: E402
+from app.server import class_store  # noqa: E402
+from app.server.policy import policy  # noqa: E402
+from app.server.server import lifespan, middleware  # noqa: E402
+from app.server.streamlit_internals import (  # noqa: E402
+    guard_messages,
+    keep_messages_of_fragments,
+    spare_work,
+)
+from app.server.upload_limits import visitor_of  # noqa: E402
 
 
 def show_error(error: Exception) -> bool:
@@ -34,6 +38,8 @@ try:
 except ValueError as error:
     raise SystemExit(f"Error: {error}") from error
 
+keep_messages_of_fragments()
+spare_work()
 guard_messages(is_closed=policy().is_closed, visitor_of=visitor_of)
 server = App(
     ROOT / "app" / "run.py", lifespan=lifespan, middleware=layers, on_script_error=show_error

@@ -5,31 +5,71 @@ from importlib import import_module
 from .page_info import PageInfo
 
 GROUPS = {
-    "One text": (
+    "": (
         "glance",
+        "lessons",
         "tokens",
         "attention",
-        "inside_layer",
         "masked_words",
         "sentence_pairs",
+        "inspect_checkpoint",
     ),
-    "What if": ("what_if", "minimal_pair"),
-    "Many texts": ("heads", "layer_map", "bias"),
-    "Checkpoints": ("inspect_checkpoint", "compare"),
-    "Training": ("training_example", "objectives", "architectures", "training"),
-    "Learning": ("lessons", "papers"),
+    "Understand": (
+        "inside_layer",
+        "what_if",
+        "minimal_pair",
+        "architectures",
+        "objectives",
+        "papers",
+    ),
+    "Measure": ("heads", "layer_map", "bias"),
+    "Inspect": ("compare",),
+    "Train": ("training_example", "training"),
 }
-CLASS = "classroom"
-"""Folder of the page that only a server with a class has, in the last group."""
+"""Those of "" always stand in the menu, the others under *More tools*."""
+DOOR = "door"
+"""Folder of the page at the app's own address, which is in no group."""
+QUESTIONS = {
+    "inside_layer": "What does a layer do to a word?",
+    "what_if": "What if a part is switched off?",
+    "minimal_pair": "What does one other word change?",
+    "architectures": "Which words may each model see?",
+    "objectives": "What else can a model guess?",
+    "papers": "Which figures on BERT are true?",
+    "heads": "What is each attention head good at?",
+    "layer_map": "Which words lie close together?",
+    "bias": "What does it think of people?",
+    "compare": "How do two models differ?",
+    "training_example": "What is BERT given to learn from?",
+    "training": "How does a model learn?",
+    "classroom": "What does my class answer?",
+}
+"""What a page under *More tools* answers, by folder: shorter than its purpose."""
+TEACH, CLASS = "Teach", "classroom"
+"""The last group, and the folder of its page that only a server with a class has."""
+CLASS_LINK = PageInfo(
+    "class-link", "A link for my class", "What should my class see?", ":material/link:"
+)
+"""An entry of the last group, which leads to a form on *Lessons*."""
+READING = (
+    *(folder for folder in GROUPS[""] if folder not in ("lessons", "inspect_checkpoint")),
+    *GROUPS["Understand"],
+    *GROUPS["Measure"],
+    "inspect_checkpoint",
+    *GROUPS["Inspect"],
+    *GROUPS["Train"],
+)
+"""The order in which a page leads to the next; *Lessons* leads to pages of its own."""
 REMOVED = {
     "checkpoints": (
         "inspect_checkpoint",
-        "*Checkpoints* was removed in 0.3.0. *What is in this checkpoint?* of *Inspect* shows what "
-        "was read and whether it is trained; the sidebar opens a folder, a zip file or a hub id.",
+        "*Checkpoints* was removed in 0.3.0. *What is in this checkpoint?* of *Inspect my model* "
+        "shows what was read and whether it is trained; the sidebar opens a folder, a zip file or "
+        "a hub id.",
     ),
     "corpus": (
         "layer_map",
-        "*Corpus* was removed in 0.3.0. *Where else?* of *Layer map* finds the nearest tokens "
+        "*Corpus* was removed in 0.3.0. *Where else?* on *Layer map* finds the nearest tokens "
         "among sentences; `bertscope encode` writes the vectors of a corpus.",
     ),
     "mixing": (
@@ -44,7 +84,7 @@ REMOVED = {
     ),
     "probes": (
         "layer_map",
-        "*Probes* was removed in 0.3.0. The view *Probe* of *Layer map* shows which layer encodes "
+        "*Probes* was removed in 0.3.0. *Layer map* shows below its map which layer encodes "
         "the part of speech or another label of words.",
     ),
 }
@@ -58,17 +98,16 @@ REMOVED_VIEWS = {
 }
 """What is chosen on the page that took over, by the name of the removed page."""
 PAGES: dict[str, PageInfo] = {
-    folder: import_module(f".{folder}", __package__).PAGE
-    for folders in GROUPS.values()
+    folder: import_module(f".screens.{folder}", __package__).PAGE
+    for folders in ((DOOR,), *GROUPS.values())
     for folder in folders
 }
-"""By folder: the page is app/<folder>/page.py, its script pages/<folder>.py."""
+"""By folder: the page is app/screens/<folder>/page.py, its script pages/<folder>.py."""
 
 
 def shown(*, has_class: bool) -> tuple[dict[str, tuple[str, ...]], dict[str, PageInfo]]:
     """Return the groups and pages of this server."""
     if not has_class:
         return GROUPS, PAGES
-    page: PageInfo = import_module(f".{CLASS}", __package__).PAGE
-    *_, last = GROUPS
-    return {**GROUPS, last: (*GROUPS[last], CLASS)}, {**PAGES, CLASS: page}
+    page: PageInfo = import_module(f".screens.{CLASS}", __package__).PAGE
+    return {**GROUPS, TEACH: (CLASS,)}, {**PAGES, CLASS: page}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class PageInfo:
     """A page: its place in the navigation, and the words above it.
 
-    It is in `app/<page>/__init__.py`, apart from the page, so that the navigation opens without
-    importing what the pages need.
+    It is in `app/screens/<page>/__init__.py`, apart from the page, so that the navigation opens
+    without importing what the pages need.
     """
 
     name: str

@@ -5,6 +5,8 @@ downloads, `bertscope show` and `bertscope.show`. A page declares its own in its
 imports no Streamlit.
 """
 
+from __future__ import annotations
+
 import inspect
 import itertools
 import sys
@@ -14,19 +16,18 @@ from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
-import pandas as pd
+from bertcore import load
+from bertcore.model.architecture.families import Capability
 
-from bertcore import Model, load
-from bertcore.architecture.families import Capability
-from bertcore.tasks.model import TaskModel
-
-from .html_file import chart as file_chart
-from .html_file.chart import Data
-from .html_file.document import ScriptedPicture
+from .on_demand import pd
 from .plots import Figure
 from .plots.charts import Chart
+
+if TYPE_CHECKING:
+    from .parts.html_file.chart import Data
+    from .parts.html_file.document import ScriptedPicture
 
 T = TypeVar("T")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -44,14 +45,20 @@ def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(function).parameters
 
 
+def tidy_rows(result: Any) -> list[dict[str, Any]] | None:
+    """Return a row for each dataclass of a result; None if there is anything else in it."""
+    rows = result if isinstance(result, list | tuple) else [result]
+    is_tidy = all(is_dataclass(row) and not isinstance(row, type) for row in rows)
+    return [asdict(row) for row in rows] if is_tidy else None
+
+
 def tidy(result: Any) -> Data:
     """Return a result as a table: a frame or arrays as they are, a row for each dataclass."""
     if isinstance(result, pd.DataFrame | Mapping):
         return result
-    rows = result if isinstance(result, list | tuple) else [result]
-    if not all(is_dataclass(row) and not isinstance(row, type) for row in rows):
+    if (rows := tidy_rows(result)) is None:
         raise TypeError(f"{type(result).__name__} is no table; its view needs `table=`.")
-    return pd.DataFrame([asdict(row) for row in rows])
+    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +75,9 @@ class View(Generic[T]):
     the others are given to `show`. One called `second` is another checkpoint: an opened one, or for
     `bertscope show` its source."""
     how: str
-    """How to read it, in Markdown; BERT's special tokens become the checkpoint's own. Braces are
-    filled by `fills`; a literal brace is doubled."""
+    """How to read it, in Markdown: a line of at most 25 words, which a page shows alone, and more
+    paragraphs behind it. BERT's special tokens become the checkpoint's own. Braces are filled by
+    `fills`; a literal brace is doubled."""
     fills: Callable[[T], Mapping[str, object]] = lambda result: NOTHING
     """Result -> what fills the braces of `how`. Text from outside goes through `plain`."""
     table: Callable[[T], Data] = tidy
@@ -106,7 +114,9 @@ class View(Generic[T]):
             return self.part(result, **drawn)
         if not self.is_drawn:
             raise ValueError(f"{self.name} is drawn on its page alone; its numbers are a table.")
-        return file_chart.chart(self.draw(result, **drawn))
+        from .parts.html_file import chart
+
+        return chart.chart(self.draw(result, **drawn))
 
     @property
     def is_drawn(self) -> bool:
@@ -155,10 +165,14 @@ class View(Generic[T]):
             raise ValueError(f"{self.name} needs {' and '.join(missing)}.")
         return bound
 
-    def compute(self, bert: Model | TaskModel, texts: Sequence[str], **options: Any) -> T:
-        """Return the result for typed texts; errors are those of `bind` and of the function."""
+    def compute(self, bert: Any, texts: Sequence[str], **options: Any) -> T:
+        """Return the result for typed texts; errors are those of `bind` and of the function.
+
+        Args:
+            bert: A `Model`, or the `TaskModel` of a view that takes one.
+        """
         bound = self.bind(texts, options)
-        if isinstance(bert, TaskModel):
+        if "model" in self.takes:
             return self.of(bert, **bound)
         for name in MODELS:
             if isinstance(bound.get(name), str):
@@ -247,7 +261,7 @@ def _written(name: str, value: object, texts: tuple[str, str | None] | None) -> 
         for of, text in zip(("text_a", "text_b"), texts or (), strict=False):
             if value == text:
                 return f"trace.{of}"
-    return repr(value)
+    return name if hasattr(value, "__array__") else repr(value)
 
 
 def _classes(value: object) -> list[type]:
@@ -273,9 +287,9 @@ def public_module(function: Callable[..., Any]) -> str:
 
 def views_of(page: str) -> dict[str, View[Any]]:
     """Return the views of the page in a folder of the app, by name."""
-    if not (Path(__file__).parent / page / "views.py").is_file():
+    if not (Path(__file__).parent / "screens" / page / "views.py").is_file():
         return {}
-    module = import_module(f".{page}.views", __package__)
+    module = import_module(f".screens.{page}.views", __package__)
     declared = (value for value in vars(module).values() if isinstance(value, View))
     return {view.name: view for view in declared}
 
@@ -285,3 +299,18 @@ def all_views() -> dict[str, View[Any]]:
     from .navigation import PAGES
 
     return {name: view for page in PAGES for name, view in views_of(page).items()}
+
+
+def named_view(name: str) -> View[Any]:
+    """Return the view of a name; ValueError if there is none.
+
+    The pages whose `views.py` contains the name come first, and mostly no other is imported.
+    """
+    for file in (Path(__file__).parent / "screens").glob("*/views.py"):
+        is_named = f'"{name}"' in file.read_text(encoding="utf-8")
+        if is_named and (view := views_of(file.parent.name).get(name)) is not None:
+            return view
+    views = all_views()
+    if name not in views:
+        raise ValueError(f"there is no view {name!r}; expected one of {', '.join(views)}.")
+    return views[name]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
     "machine trace attention_views live_file page_speed first_visit memory edit_time visitors "
-    "encode pretrain pretrain_loss finetune number_formats finetune_tasks objectives families"
+    "gpu encode pretrain pretrain_loss finetune number_formats finetune_tasks objectives families"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
 
@@ -69,6 +69,10 @@ SETTINGS = {
         Setting("--minutes", "minutes", float, "processor time per objective"),
         Setting("--blimp", "blimp", Path),
         Setting("--every", "every", int),
+    ],
+    "gpu": [
+        Setting("--gpu-device", "device", str, "cpu, to try it without one"),
+        Setting("--gpu-seconds", "seconds", float, "of each measurement"),
     ],
     "encode": [
         Setting("--encode-sentences", "sentences", int, "per round"),

@@ -20,9 +20,9 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from torch import Tensor
 
-from app.bertviz_views import view as bertviz_view
+from app.parts.bertviz_views import view as bertviz_view
 from benchmarks import tables
-from bertcore.trace import Trace
+from bertcore.model.trace import Trace
 from tests.support.browser import bare_view
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
 

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 
 from benchmarks import tables
 from bertcore import Bert, BertConfig, load
+from bertcore.analysis.corpus import EncodeSettings, encode_corpus, encode_texts
+from bertcore.analysis.corpus.batch import in_format
 from bertcore.base.device import computes_bfloat16
-from bertcore.corpus import EncodeSettings, encode_corpus, encode_texts
-from bertcore.corpus.precision import LEAST_COSINE, choose_precision, compare
+from bertcore.base.states import state_name
 from bertcore.data.sentences import split_sentences
-from bertcore.network import Network
-from bertcore.network.initialize import initialize
-from bertcore.pretraining.data.corpus import NOVEL
+from bertcore.model.network import Network
+from bertcore.model.network.initialize import initialize
+from bertcore.training.pretraining.data.corpus import NOVEL
 
 TIMES_THE_PIPELINE, TIMES_SENTENCE_TRANSFORMERS = 7.0, 1.5
 BATCH_SIZE = 32
@@ -37,6 +38,7 @@ TOLERANCE = 1e-4
 LAYERS, WIDTH, FEED_FORWARD = 6, 384, 1536
 _PEAK_SIZE, _PEAK_ROUNDS = 2048, 8
 
+LEAST_COSINE = 0.999
 Runner = Callable[[Sequence[str]], Any]
 
 
@@ -57,10 +59,7 @@ def run() -> str:
     texts = _texts()[: OPTIONS.sentences]
     bert = _model()
     dtypes = ["float32", *(["bfloat16"] if computes_bfloat16(bert.device) else [])]
-    models = {
-        dtype: choose_precision(bert, (), (LAYERS,), EncodeSettings(dtype=dtype)).model
-        for dtype in dtypes
-    }
+    models = {dtype: in_format(bert, dtype)[0] for dtype in dtypes}
     with tempfile.TemporaryDirectory() as folder:
         saved = bert.save(Path(folder) / "bert")
         runners = _runners(models, saved, Path(folder))
@@ -217,9 +216,14 @@ def _precision_table(bert: Bert, models: dict[str, Any], texts: Sequence[str]) -
     if "bfloat16" not in models:
         return "This processor has no bfloat16 products, so they were not compared."
     layers = range(LAYERS + 1)
-    found = compare(bert, models["bfloat16"], texts, layers, EncodeSettings())
-    rows = [(f"layer {a.layer}", f"{a.mean:.5f}", f"{a.lowest:.4f}") for a in found]
-    verdict = "reached" if min(a.mean for a in found) >= LEAST_COSINE else "missed"
+    both = [encode_texts(m, texts, layers, EncodeSettings()) for m in (bert, models["bfloat16"])]
+    cosines = []
+    for layer in layers:
+        a, b = (encoded.vectors[layer].astype(np.float32) for encoded in both)
+        lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+        cosines.append((a * b).sum(1) / lengths)
+    rows = [(state_name(i), f"{c.mean():.5f}", f"{c.min():.4f}") for i, c in enumerate(cosines)]
+    verdict = "reached" if min(c.mean() for c in cosines) >= LEAST_COSINE else "missed"
     columns = ("bfloat16 against float32", "cosine, mean", "lowest")
     return f"{tables.markdown(columns, rows)}\n\nAim {LEAST_COSINE}: {verdict}."
 

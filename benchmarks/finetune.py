@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from benchmarks import tables
-from bertcore.finetuning import make_settings, start_experiment
-from bertcore.tasks import TaskData, find_task, read_task_data
-from bertcore.tokenizer import Tokenizer
+from bertcore.model.tokenizer import Tokenizer
+from bertcore.training.finetuning import make_settings, start_experiment
+from bertcore.training.tasks import TaskData, find_task, read_task_data
 
 AIM = 2.5
 NEAR = 0.005

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import tables
-from bertcore.finetuning import make_settings, resume_experiment, start_experiment
-from bertcore.finetuning.settings import SETTINGS_FILE
-from bertcore.tasks import open_task_model, read_task_data, score_model
+from bertcore.training.finetuning import make_settings, resume_experiment, start_experiment
+from bertcore.training.finetuning.settings import SETTINGS_FILE
+from bertcore.training.tasks import open_task_model, read_task_data, score_model
 
 RESULT = "benchmark.json"
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from app.live.live_file import FORMS, live_file
 from benchmarks import tables
 from bertcore import load
-from bertcore.bert import with_parts
+from bertcore.model.bert import with_parts
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
 
 LENGTHS = (8, 26, 64, 128, 512)

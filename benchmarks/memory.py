@@ -7,16 +7,41 @@ before the first number warm up the server: imports, compiled kernels, caches of
 
 import os
 import re
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
-from app.access.policy import CHECKPOINT_VARIABLE
+from app.server.policy import CHECKPOINT_VARIABLE
 from benchmarks import tables
 from tests.support.browser.running import running_app
 from tests.support.session import Session
-from tests.support.view_changes import make_changes, view_changes
 
 CHANGES, WARM_UP, NUM_SAMPLES = 2000, 300, 8
 LARGEST_GROWTH = 50e6
+TEXTS = (
+    "The river bank was steep and the water was cold.",
+    "She went to the bank to open an account.",
+    "Paris is the capital of [MASK], and Berlin that of Germany.",
+    "The man who sold the old house bought a new one.",
+    "It had rained all night, so the streets were wet.",
+    "He did not say what he had seen.",
+)
+VIEWS = ("Heat map", "Neurons", "Lines")
+PATTERNS = ("Causal", "Prefix", "All")
+STAYS = {
+    "attention": 44,
+    "what-if": 20,
+    "glance": 6,
+    "masked-words": 6,
+    "sentence-pairs": 12,
+    "minimal-pair": 6,
+    "papers": 2,
+    "attention ": 2,
+    "training": 2,
+}
+"""Changes on each page of a round, the one that opens it included: 100."""
+OPENED = {"attention": "other_heads=1"}
+"""Page -> what is in its address: the heading that is opened."""
 _KEPT = re.compile(r"Kept results: ([\d.,]+) MB")
 
 
@@ -55,3 +80,54 @@ def kept(session: Session) -> str:
     """Return the size of the results cached for all visitors, from the sidebar."""
     match = _KEPT.search(" ".join(session.page_texts))
     return f"{match[1]} MB" if match else ""
+
+
+def make_changes(changes: Iterator[None], count: int) -> None:
+    """Make so many changes."""
+    for _ in islice(changes, count):
+        pass
+
+
+def view_changes(session: Session) -> Iterator[None]:
+    """Make one change after another, for ever; each is done when it is yielded."""
+    number = 0
+    while True:
+        for name, stay in STAYS.items():
+            session.open(name.strip(), OPENED.get(name.strip(), ""))
+            yield
+            acts = ACTS.get(name.strip(), (_write,))
+            for step in range(stay - 1):
+                number += 1
+                acts[step % len(acts)](session, number)
+                yield
+
+
+def _write(session: Session, number: int) -> None:
+    if "text_a" in session.widgets:
+        session.set("text_a", TEXTS[number % len(TEXTS)])
+    else:
+        session.open("training" if number % 2 else "papers")
+
+
+def _pick(session: Session, number: int) -> None:
+    heads = [number % 4] if number % 3 else []
+    session.report("attention_overview", "picked", {"layer": number // 4 % 4, "heads": heads})
+
+
+def _look(session: Session, number: int) -> None:
+    session.set("view", [VIEWS[number % len(VIEWS)]])
+
+
+def _switch(session: Session, number: int) -> None:
+    off = [f"{number % 4}.{number // 4 % 4}", "3.3"]
+    session.report("head_switches", "switched", {"off": off, "skipped": []})
+
+
+def _pattern(session: Session, number: int) -> None:
+    session.set("pattern", [PATTERNS[number % len(PATTERNS)]])
+
+
+ACTS: dict[str, tuple[Callable[[Session, int], None], ...]] = {
+    "attention": (_pick, _pick, _look, _pick, _pick, _write),
+    "what-if": (_switch, _switch, _pattern, _switch, _write),
+}

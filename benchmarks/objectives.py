@@ -24,9 +24,11 @@ from typing import Any
 from benchmarks import finetune_tasks, tables
 from benchmarks.finetune_tasks import SPECS, Spec
 from bertcore import load
-from bertcore.architecture.config import shape_of
-from bertcore.bert import Bert
-from bertcore.grammar import (
+from bertcore.model.architecture.config import shape_of
+from bertcore.model.bert import Bert
+from bertcore.model.loading import load_bert
+from bertcore.training.engine.loop import Progress
+from bertcore.training.grammar import (
     MinimalPair,
     accuracies,
     bundled_pairs,
@@ -34,8 +36,7 @@ from bertcore.grammar import (
     reads_from_left,
     score_pairs,
 )
-from bertcore.loading import load_bert
-from bertcore.pretraining import (
+from bertcore.training.pretraining import (
     DataConfig,
     OptimizerConfig,
     Pretraining,
@@ -48,7 +49,6 @@ from bertcore.pretraining import (
     resume_run,
     start_run,
 )
-from bertcore.training.loop import Progress
 
 RESULT = "benchmark.json"
 ROWS = Path(__file__).parents[1] / "bertcore" / "analysis" / "objectives" / "equal_time.json"

@@ -18,7 +18,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from app.access.policy import CHECKPOINT_VARIABLE
+from app.server.policy import CHECKPOINT_VARIABLE
 from benchmarks import tables
 from tests.support.browser.running import running_app
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser
@@ -118,8 +118,8 @@ def new_page(browser: Browser, url: str) -> Iterator[Page]:
 
 
 def address(url: str, name: str) -> str:
-    """Return the address of a page; that of the first page contains no name."""
-    return url if name == next(iter(FIRST_PICTURES)) else f"{url}/{name}"
+    """Return the address of a page."""
+    return f"{url}/{name}"
 
 
 def open_page(browser: Browser, url: str, name: str) -> float:

@@ -20,9 +20,9 @@ from benchmarks.trainers import (
     random_network,
     synthetic_corpus,
 )
-from bertcore.architecture.config import BertConfig, bert_of
-from bertcore.pretraining import Batch, Batches, DataConfig
-from bertcore.training.processes import missing_for_compile
+from bertcore.model.architecture.config import BertConfig, bert_of
+from bertcore.training.engine.processes import missing_for_compile
+from bertcore.training.pretraining import Batch, Batches, DataConfig
 
 VOCAB_SIZE = 16_384
 SHAPES = ((4, 256), (6, 384))
@@ -99,7 +99,8 @@ def compare(device: str, layers: int, hidden: int, rows: int, *, peak: float) ->
                 "" if compiled is None else f"{compiled:.0f} s",
             )
         )
-    padding = batches.describe()["share_padding"]
+    batch = batches.batch(0)
+    padding = 1 - batch.num_tokens / batch.input_ids.numel()
     title = (
         f"**{device}, {layers} layers of {hidden}, {rows} x {LENGTH} tokens** "
         f"({flop / 1e6:.1f} MFLOP per token; {padding:.1%} padding)"
@@ -200,7 +201,7 @@ def flop_per_token(layers: int, hidden: int, batch: Batch) -> float:
     6 (12 L D^2 + p (D V + D^2)) + 12 L D T, where p is the fraction of hidden tokens. Additional
     computation of a contender (logits at other positions) does not count.
     """
-    length = batch.masked.input_ids.shape[1]
+    length = batch.input_ids.shape[1]
     fraction = batch.totals.num_masked / batch.totals.num_tokens
     matrices = 12 * layers * hidden**2 + fraction * (hidden * VOCAB_SIZE + hidden**2)
     return 6 * matrices + 12 * layers * hidden * length

@@ -14,8 +14,8 @@ import torch
 
 from benchmarks import tables
 from benchmarks.trainers import Ours, Theirs, random_network
-from bertcore.architecture.config import bert_of
-from bertcore.pretraining import (
+from bertcore.model.architecture.config import bert_of
+from bertcore.training.pretraining import (
     Batches,
     DataConfig,
     OptimizerConfig,
@@ -25,8 +25,8 @@ from bertcore.pretraining import (
     read_sentences,
     train_tokenizer,
 )
-from bertcore.pretraining.data.corpus import NOVEL
-from bertcore.pretraining.starting_weights import warm_start
+from bertcore.training.pretraining.data.corpus import NOVEL
+from bertcore.training.pretraining.starting_weights import warm_start
 
 LAYERS, HIDDEN = 4, 256
 NUM_EVALUATIONS = 4

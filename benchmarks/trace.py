@@ -22,10 +22,10 @@ from torch import Tensor
 
 from benchmarks import tables
 from bertcore import BertConfig
-from bertcore.checkpoints.save import hf_state_dict
-from bertcore.network import Network
-from bertcore.network.initialize import initialize
-from bertcore.trace import trace_network
+from bertcore.model.checkpoints.save import hf_state_dict
+from bertcore.model.network import Network
+from bertcore.model.network.initialize import initialize
+from bertcore.model.trace import trace_network
 
 LENGTHS = (128, 512)
 LARGEST_RATIO = 1.0

@@ -7,17 +7,16 @@ import torch
 import torch.nn.functional as F
 
 from bertcore import Tokenizer
-from bertcore.architecture.config import BertConfig
-from bertcore.checkpoints.save import hf_state_dict
-from bertcore.network import Network
-from bertcore.network.initialize import initialize
-from bertcore.pretraining import Batch, OptimizerConfig, PackedCorpus
-from bertcore.pretraining.loss import batch_loss
-from bertcore.pretraining.objectives import objective_named
-from bertcore.pretraining.train_step import TrainStep
-from bertcore.tokenizer import SPECIAL_TOKENS
-from bertcore.training.optimizer import build_optimizers, set_rate
-from bertcore.training.processes import Processes
+from bertcore.model.architecture.config import BertConfig
+from bertcore.model.checkpoints.save import hf_state_dict
+from bertcore.model.network import Network
+from bertcore.model.network.initialize import initialize
+from bertcore.model.tokenizer import SPECIAL_TOKENS
+from bertcore.training.engine.optimizer import build_optimizers, set_rate
+from bertcore.training.engine.processes import Processes
+from bertcore.training.pretraining import Batch, OptimizerConfig, PackedCorpus, pretraining_loss
+from bertcore.training.pretraining.objectives import objective_named
+from bertcore.training.pretraining.train_step import TrainStep
 
 PLAIN_RATE = 5e-4
 """Learning rate of the plain loop: the best of those tried at this batch size."""
@@ -129,13 +128,12 @@ def their_model(network: Network) -> Any:
 
 def their_inputs(batch: Batch, device: torch.device) -> dict[str, Any]:
     """Return a batch in transformers' format, with label -100 for tokens that are not predicted."""
-    masked = batch.masked
-    rows = torch.arange(len(masked.positions))[:, None].expand_as(masked.positions)
-    hidden = masked.weights == 1
-    labels = torch.full(masked.input_ids.shape, -100)
-    labels[rows[hidden], masked.positions[hidden]] = masked.labels[hidden]
+    rows = torch.arange(len(batch.positions))[:, None].expand_as(batch.positions)
+    hidden = batch.weights == 1
+    labels = torch.full(batch.input_ids.shape, -100)
+    labels[rows[hidden], batch.positions[hidden]] = batch.labels[hidden]
     return {
-        "input_ids": masked.input_ids.to(device),
+        "input_ids": batch.input_ids.to(device),
         "token_type_ids": batch.segment_ids.to(device),
         "attention_mask": batch.attention_mask.to(device),
         "labels": labels.to(device),
@@ -147,7 +145,7 @@ def their_inputs(batch: Batch, device: torch.device) -> dict[str, Any]:
 def check_equal(network: Network, batch: Batch) -> None:
     """Check that both compute the same loss; a speed is meaningless if they differ."""
     cpu = torch.device("cpu")
-    ours = float(batch_loss(network, batch, cpu).loss)
+    ours = float(pretraining_loss(network, batch.to(cpu))["loss"])
     theirs = float(their_model(network).eval()(**their_inputs(batch, cpu)).loss)
     if not abs(ours - theirs) <= 1e-4:
         raise RuntimeError(

@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from app.access.policy import CHECKPOINT_VARIABLE
+from app.server.policy import CHECKPOINT_VARIABLE
 from benchmarks import streamlit_defaults, tables
 from tests.support.browser.deployed import deployed_app
 from tests.support.browser.running import Running, running_app
 from tests.support.session import Session
 
 PAGES = (
-    "",
+    "glance",
     "tokens",
     "attention",
     "masked-words",
@@ -190,7 +190,7 @@ def _change(session: Session, page: str, number: int, chance: random.Random, log
         "page": lambda: session.open(page),
         "edit": lambda: session.set("text_a", new_sentence(chance)),
         "head": lambda: session.report(
-            "attention_overview", "picked", {"layer": number % 4, "heads": [chance.randrange(4)]}
+            "attention_lines", "selection", {"layer": number % 4, "heads": [chance.randrange(4)]}
         ),
     }
     begin = time.perf_counter()

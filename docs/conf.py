@@ -36,14 +36,13 @@ include_patterns = [
     "docs/pages/*.md",
     "docs/api/*.rst",
     "benchmarks/RESULTS.md",
-    "bertcore/checkpoints/*/README.md",
-    "bertcore/probes/data/README.md",
-    "bertcore/pretraining/recorded/*/README.md",
+    "bertcore/model/checkpoints/*/README.md",
+    "bertcore/analysis/probes/data/README.md",
+    "bertcore/training/pretraining/recorded/*/README.md",
     "notebooks/*.md",
     "notebooks/*.ipynb",
-    "paper/paper.md",
 ]
-exclude_patterns = ["bertcore/checkpoints/toys/**", "build"]
+exclude_patterns = ["bertcore/model/checkpoints/toys/**", "build"]
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"BertScope {version}"
@@ -70,7 +69,7 @@ def write_app_pages() -> None:
     index = ["# The pages of the app", ""]
     for group, folders in GROUPS.items():
         names = [PAGES[each].name for each in folders]
-        index += [f"## {group}", "", "```{toctree}", *names, "```", ""]
+        index += [f"## {group or 'First'}", "", "```{toctree}", *names, "```", ""]
     (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
     for page in PAGES.values():
         shown = re.sub(r"\]\((?=[\w-]+\.md)", "](../", rows[page.title]).replace(

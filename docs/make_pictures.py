@@ -30,9 +30,9 @@ from playwright.sync_api import (  # noqa: E402
 )
 
 import bertcore  # noqa: E402
-from app.heads import answer as head_answer  # noqa: E402
-from app.heads.names import QUESTIONS, NamedMeasure  # noqa: E402
 from app.navigation import PAGES  # noqa: E402
+from app.screens.heads import answer as head_answer  # noqa: E402
+from app.screens.heads.names import QUESTIONS, NamedMeasure  # noqa: E402
 from app.shell import sentence_box  # noqa: E402
 from bertcore.analysis.heads.report import HeadReport, report_heads  # noqa: E402
 from bertcore.analysis.heads.texts import (  # noqa: E402

@@ -1,6 +1,7 @@
 """Compute the results that ship with BertScope, and write them into app/stored.
 
     python docs/make_stored.py        # minutes
+    python docs/make_stored.py door   # what is drawn of the door before Python answers, alone
 
 Opens the pages below with each shipped checkpoint, as a visitor does, and stores what the functions
 of STORED return. A file whose result has not changed beyond rounding keeps its bytes; only the
@@ -29,19 +30,22 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("BERTSCOPE_ACCESS", "open")
 
-from app.access.policy import CHECKPOINT_VARIABLE  # noqa: E402
+from app.parts.component import Component  # noqa: E402
+from app.parts.door.door import FIRST as FIRST_DOORS  # noqa: E402
+from app.server.policy import CHECKPOINT_VARIABLE  # noqa: E402
 from app.shell import stored  # noqa: E402
 from app.shell.compute import Compute  # noqa: E402
 from app.shell.jobs import background, waiting  # noqa: E402
-from bertcore.checkpoints.source import SHIPPED  # noqa: E402
+from app.shell.words.language import languages  # noqa: E402
+from bertcore.model.checkpoints.source import SHIPPED  # noqa: E402
 
 CHECKPOINTS = [name for name in SHIPPED if not name.startswith("toy-")]
 """Toys are computed in no time."""
 PAGES = ("heads", "bias")
 STORED = (
-    "app.heads.job:_report",
+    "app.screens.heads.job:_report",
     "bertcore.analysis.heads.sinks:find_sinks",
-    "bertcore.bias.quality:grammar_exam",
+    "bertcore.analysis.bias.quality:grammar_exam",
 )
 """Functions that take more than a second of processor time on a first visit; the others of these
 pages, and all of other pages, take less."""
@@ -92,10 +96,11 @@ def computed(checkpoint: str, pages: Iterable[str] = PAGES) -> dict[str, tuple[s
     return found
 
 
-def _visit(page: str) -> None:
+def _visit(page: str, **query: str) -> None:
     """Open a page until all that it asks for is computed."""
     start = time.monotonic()
     visit = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=MOST_SECONDS)
+    visit.query_params.update(query)
     visit.run()
     while visit.get("progress") and time.monotonic() - start < MOST_SECONDS:
         for job in list(background._jobs.values()):
@@ -132,6 +137,25 @@ def difference(one: Any, other: Any, where: str = "result") -> str:
         return where
     named = zip(parts[0], parts[1], range(len(parts[0])), strict=True)
     return next((found for a, b, n in named if (found := difference(a, b, f"{where}.{n}"))), "")
+
+
+def first_doors() -> dict[str, Any]:
+    """Return what the door draws first in each language, with the checkpoint that opens first."""
+    told: dict[str, Any] = {}
+    call = Component.__call__
+
+    def noted(self: Component, data: Any, *, key: str, **listeners: Any) -> Any:
+        if key == "door":
+            told[code] = data
+        return call(self, data, key=key, **listeners)
+
+    Component.__call__ = noted  # type: ignore[method-assign]
+    try:
+        for code in languages():
+            _visit("door", lesson_language=code)
+    finally:
+        Component.__call__ = call  # type: ignore[method-assign]
+    return told
 
 
 # ---- sources ----
@@ -262,7 +286,11 @@ def write(results: dict[str, tuple[str, Any, str]]) -> None:
 
 
 def main() -> None:
-    """Make all of them."""
+    """Make all of them, or the door alone."""
+    text = json.dumps(first_doors(), ensure_ascii=False)
+    FIRST_DOORS.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    if sys.argv[1:] == ["door"]:
+        return
     stored.FOLDER.mkdir(exist_ok=True)
     results: dict[str, tuple[str, Any, str]] = {}
     for checkpoint in CHECKPOINTS:

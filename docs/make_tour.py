@@ -1,4 +1,4 @@
-"""Make the animated picture of the README: a walk through BERT, a head's attention, a masked word.
+"""Make the animated picture of the README: the door, the walk through BERT, a head's attention.
 
 `python docs/make_tour.py` starts the app on the shipped checkpoint, drives a browser through it and
 writes docs/tour.webp.
@@ -15,7 +15,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from PIL import Image  # noqa: E402
-from playwright.sync_api import Locator, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
 from tests.support.browser.running import running_app  # noqa: E402
 from tests.support.browser.setup_browser import LAUNCH_FLAGS, find_browser  # noqa: E402
@@ -24,7 +24,8 @@ from tests.support.browser.visit import TIMEOUT_MS, Visit  # noqa: E402
 TOUR = ROOT / "docs" / "tour.webp"
 MAX_BYTES = 2_000_000
 WIDTH, HEIGHT = 1120, 760
-MASKED = "river"
+HIDDEN = ("opened", "door")
+"""Words that are clicked on the door: the second is hidden at first."""
 
 
 @dataclass
@@ -40,17 +41,6 @@ class Film:
         shot = self.visit.page.screenshot(animations="disabled")
         self.frames.append(Image.open(io.BytesIO(shot)).convert("RGB"))
         self.milliseconds.append(milliseconds)
-
-    def scroll_to(self, part: Locator) -> None:
-        """Move the page so that a part begins near the top of the window, in small steps."""
-        main = self.visit.page.get_by_test_id("stMain")
-        box = part.bounding_box()
-        if box is None:
-            raise ValueError("a part of the tour is not drawn.")
-        steps = 5
-        for _ in range(steps):
-            main.evaluate("(node, by) => node.scrollBy(0, by)", (box["y"] - 70) / steps)
-            self.take(60)
 
     def write(self, path: Path) -> None:
         """Write the frames as an animated WebP.
@@ -75,55 +65,40 @@ class Film:
         print(f"{path.relative_to(ROOT)}: {len(self.frames)} frames, {size:,} bytes")
 
 
-def walk_through(film: Film) -> None:
-    """Take the steps of the first page, from the text to the predictions."""
+def guess(film: Film) -> None:
+    """Hide other words on the door."""
     visit = film.visit
-    visit.open("glance")
+    visit.open("door")
+    film.take(2200)
+    words = visit.page.locator(".st-key-door")
+    for name in HIDDEN:
+        words.get_by_role("button", name=name).first.click()
+        visit.rest()
+        film.take(1800)
+
+
+def walk_through(film: Film) -> None:
+    """Look inside and take the steps of the walk, from the text to the predictions."""
+    visit = film.visit
+    visit.page.get_by_role("link", name="Look inside").click()
+    visit.arrive("glance")
     visit.inked(".st-key-glance")
-    film.take(1800)
+    film.take(2000)
     plane = visit.page.locator(".st-key-glance .plane")
     walk = visit.page.get_by_role("group", name="Walk through BERT")
-    number = int(walk.inner_text().split(" of ")[1].split()[0])
+    number = int(walk.inner_text().split(" / ")[1].split()[0])
     for step in range(1, number):
         plane.press("ArrowRight")
         visit.wait_for_query("step", str(step))
-        visit.settle()
-        film.take(1300)
+        visit.rest()
+        film.take(1600)
 
 
 def open_attention(film: Film) -> None:
-    """Open the page about the step on attention."""
+    """Open the page of attention at its clearest head."""
     visit = film.visit
-    visit.open("glance", step="4")
-    visit.inked(".st-key-glance")
-    visit.page.locator(".st-key-glance .plane").press("Enter")
-    visit.arrive("attention")
-    visit.inked(".st-key-attention_overview")
-    film.take(1200)
-
-
-def show_lines(film: Film) -> None:
-    """Scroll to the lines of the open layer."""
-    visit = film.visit
+    visit.go_to("attention")
     visit.inked(".st-key-attention_lines")
-    lines = visit.page.locator(".st-key-attention_lines")
-    film.scroll_to(lines)
-    film.take(1500)
-
-
-def mask_word(film: Film) -> None:
-    """Hide a word on the page of masked words and show what BERT predicts, layer by layer."""
-    visit = film.visit
-    visit.go_to("masked-words")
-    film.take(900)
-    visit.page.locator(".st-key-mask_strip").get_by_text(MASKED, exact=True).click()
-    visit.settle()
-    visit.picture("figure_masked-words")
-    visit.settle()
-    film.take(1800)
-    lens = visit.page.locator(".st-key-figure_lens")
-    visit.picture("figure_lens")
-    film.scroll_to(lens)
     film.take(2600)
 
 
@@ -140,7 +115,7 @@ def main() -> None:
         context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
         film = Film(Visit(context.new_page(), url))
         context.set_default_timeout(6 * TIMEOUT_MS)
-        for scene in (walk_through, open_attention, show_lines, mask_word):
+        for scene in (guess, walk_through, open_attention):
             scene(film)
     film.write(TOUR)
 

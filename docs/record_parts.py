@@ -16,16 +16,17 @@ from pathlib import Path
 import torch
 
 from bertcore.configs import FinetuneConfig
-from bertcore.finetuning.recorded import PARTS, RECORDED_PARTS, is_trained
-from bertcore.finetuning.run import Finetuning
-from bertcore.tasks import find_task
-from bertcore.tasks.model import start_task_model
-from bertcore.tasks.read import read_task_data
+from bertcore.training.finetuning.recorded import PARTS, RECORDED_PARTS, is_trained
+from bertcore.training.finetuning.run import Finetuning
+from bertcore.training.tasks import find_task
+from bertcore.training.tasks.model import start_task_model
+from bertcore.training.tasks.read import read_task_data
 
-LABELS = (50, 400, 2387)
+LABELS = (50, 100, 200, 400, 2387)
 SEEDS = (1, 2, 3)
-LEAST_STEPS, EPOCHS, BATCH = 60, 1, 32
-RATE, HEAD_RATE = 3e-4, 1e-3
+LEAST_STEPS, EPOCHS, BATCH = 200, 3, 32
+RATE, HEAD_RATE = 1e-4, 1e-3
+"""As `bertscope finetune --label-curve` by default."""
 
 
 def score(train: Path, dev: Path, part: str, seed: int, num_labels: int, folder: Path) -> float:

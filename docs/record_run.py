@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bertcore.pretraining.data.corpus import RECORDED_RUNS
-from bertcore.training.probes import probe_files
+from bertcore.training.engine.probes import probe_files
+from bertcore.training.pretraining.data.corpus import RECORDED_RUNS
 
 
 def _without_paths(value: Any) -> Any:

@@ -8,7 +8,8 @@ fine-tuning (its files without their folders). The card (README.md) and the labe
 written by hand. The tests say by how much float16 changes a probability.
 
 An adapter has what fine-tuning changed of each matrix of the encoder and of the embeddings, cut at
-a rank; pooler, head, LayerNorms and biases are whole; the tokenizer is the default's.
+a rank; pooler, head, LayerNorms and biases are whole; the tokenizer is the default's. A matrix that
+was not trained is left out.
 """
 
 import json
@@ -26,12 +27,13 @@ from torch import Tensor
 
 from bertcore import load
 from bertcore.analysis.attribution import answer, task_input
-from bertcore.bert import with_parts
-from bertcore.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, SAFETENSORS
-from bertcore.checkpoints.source import DEFAULT, SHIPPED
-from bertcore.tasks.classify import LabelAnswer
-from bertcore.tasks.model import open_task_model
-from bertcore.tasks.tag import TagAnswer
+from bertcore.analysis.attribution.task_input import run_task, whole
+from bertcore.model.bert import with_parts
+from bertcore.model.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, SAFETENSORS
+from bertcore.model.checkpoints.source import DEFAULT, SHIPPED
+from bertcore.training.tasks.classify import LabelAnswer
+from bertcore.training.tasks.model import open_task_model
+from bertcore.training.tasks.tag import TagAnswer
 
 ANSWERS = Path(__file__).resolve().parents[1] / "tests" / "data" / "float32_answers"
 TEXTS = (
@@ -58,6 +60,13 @@ TEXTS_OF = {
     ),
 }
 """The pairs of the checkpoints of other languages."""
+QUESTIONS = (
+    ("What is the capital of France?", "Lyon is large, but the capital of France is Paris."),
+    ("Who built the bridge?", "The old bridge was built by the Romans in the second century."),
+    ("When did the war end?", "Plants need light, water and warm soil to grow."),
+    ("How long is the river?", "The river is 90 kilometres long. It rises in the north of Spain."),
+)
+"""Each with a text: what a checkpoint of spans is asked. The third has no answer there."""
 COPIED = (
     "config.json",
     "vocab.txt",
@@ -86,6 +95,11 @@ def answers_of(source: str | Path, name: str) -> dict[str, NDArray[np.float32]]:
             answers[f"next {number}"] = logits.softmax(-1).numpy()[:, :500]
         return answers
     model = open_task_model(source, bert=bert)
+    if model.task.name == "qa":
+        for number, pair in enumerate(QUESTIONS):
+            ends = run_task(model, [whole(task_input(model, *pair))])[0].softmax(0)
+            answers[f"ends {number}"] = ends.numpy()
+        return answers
     for number, (text, _) in enumerate(TEXTS):
         given = answer(model, task_input(model, text, None))
         assert isinstance(given, LabelAnswer | TagAnswer)
@@ -119,6 +133,9 @@ def ship(folder: Path, name: str) -> None:
     _save(tensors, target / SAFETENSORS)
 
 
+ALL_MATRICES = r"bert\.(embeddings|encoder)\..*(query|key|value|dense|embeddings)"
+LAYERS = r"bert\.encoder\..*(query|key|value|dense)"
+"""What peft changes, where the embeddings were trained and where they were not."""
 _LABEL_FIELDS = ("id2label", "label2id", "problem_type", "bertscope")
 
 
@@ -139,6 +156,8 @@ def ship_adapter(folder: Path, name: str, rank: int) -> None:
         elif tensor.ndim == 1:  # the bias of a matrix below
             matrix = key.removesuffix(".bias")
             merged[key] = adapter[f"base_model.model.{matrix}.base_layer.bias"] = tensor
+        elif torch.equal(tensor, base[key].float()):  # was not trained
+            merged[key] = tensor
         else:
             b, a = _cut(tensor - base[key].float(), rank)
             merged[key] = base[key].float() + b @ a
@@ -151,7 +170,7 @@ def ship_adapter(folder: Path, name: str, rank: int) -> None:
     named = {key: config[key] for key in ("architectures", *_LABEL_FIELDS) if key in config}
     (target / "config.json").write_text(json.dumps(named, indent=2) + "\n")
     _copy_record(folder, target)
-    parts = ("classifier", "pooler", "LayerNorm")
+    parts = ("classifier", "qa_outputs", "pooler", "LayerNorm")
     settings = {
         "base_model_name_or_path": DEFAULT,
         "lora_alpha": rank,
@@ -159,15 +178,15 @@ def ship_adapter(folder: Path, name: str, rank: int) -> None:
         "modules_to_save": [part for part in parts if _has(adapter, part)],
         "peft_type": "LORA",
         "r": rank,
-        "target_modules": r"bert\.(embeddings|encoder)\..*(query|key|value|dense|embeddings)",
-        "task_type": {"sentiment": "SEQ_CLS", "pos": "TOKEN_CLS"}[name],
+        "target_modules": ALL_MATRICES if _has(adapter, "embeddings", "lora_") else LAYERS,
+        "task_type": {"sentiment": "SEQ_CLS", "pos": "TOKEN_CLS", "qa": "QUESTION_ANS"}[name],
     }
     (target / ADAPTER_CONFIG).write_text(json.dumps(settings, indent=2) + "\n")
     _save(adapter, target / ADAPTER_WEIGHTS)
 
 
-def _has(tensors: dict[str, Tensor], module: str) -> bool:
-    return any(f".{module}." in key for key in tensors)
+def _has(tensors: dict[str, Tensor], module: str, part: str = "") -> bool:
+    return any(f".{module}." in key and part in key for key in tensors)
 
 
 def _cut(change: Tensor, rank: int) -> tuple[Tensor, Tensor]:

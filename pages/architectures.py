@@ -1,3 +1,3 @@
-from app.architectures import page
+from app.screens.architectures import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.attention import page
+from app.screens.attention import page
 
 page.draw()

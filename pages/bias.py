@@ -1,3 +1,3 @@
-from app.bias import page
+from app.screens.bias import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.classroom import page
+from app.screens.classroom import page
 
 page.draw()

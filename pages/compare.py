@@ -1,3 +1,3 @@
-from app.compare import page
+from app.screens.compare import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.glance import page
+from app.screens.glance import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.heads import page
+from app.screens.heads import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.inside_layer import page
+from app.screens.inside_layer import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.inspect_checkpoint import page
+from app.screens.inspect_checkpoint import page
 
 page.draw()

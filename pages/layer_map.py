@@ -1,3 +1,3 @@
-from app.layer_map import page
+from app.screens.layer_map import page
 
 page.draw()

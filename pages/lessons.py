@@ -1,3 +1,3 @@
-from app.lessons import page
+from app.screens.lessons import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.masked_words import page
+from app.screens.masked_words import page
 
 page.draw()

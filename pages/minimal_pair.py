@@ -1,3 +1,3 @@
-from app.minimal_pair import page
+from app.screens.minimal_pair import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.objectives import page
+from app.screens.objectives import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.papers import page
+from app.screens.papers import page
 
 page.draw()

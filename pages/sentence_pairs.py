@@ -1,3 +1,3 @@
-from app.sentence_pairs import page
+from app.screens.sentence_pairs import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.tokens import page
+from app.screens.tokens import page
 
 page.draw()

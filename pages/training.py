@@ -1,3 +1,3 @@
-from app.training import page
+from app.screens.training import page
 
 page.draw()

@@ -1,3 +1,3 @@
-from app.training_example import page
+from app.screens.training_example import page
 
 page.draw()

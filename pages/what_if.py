@@ -1,3 +1,3 @@
-from app.what_if import page
+from app.screens.what_if import page
 
 page.draw()

@@ -6,6 +6,7 @@ the others. xdist hands out whole files in the order of collection; see PARALLEL
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -28,33 +29,18 @@ from hypothesis import settings
 
 from tests.support.doctests import Doctests
 from tests.support.durations import Durations, Record
-from tests.support.imports import imports_of
 
 settings.register_profile("no deadline", deadline=None)  # a slow machine is no finding
 settings.load_profile("no deadline")
 
-SLOW_MEANS = ("streamlit.testing", "subprocess", "multiprocessing", "playwright")
-"""A file that imports one of them, itself or through tests.support, is left out of --fast."""
-SLOW_FILES = (
-    "bertcore/analysis/compare/test_checkpoints",  # run or train networks
-    "bertcore/analysis/compare/test_task_shift",
-    "bertcore/analysis/health/",
-    "bertscope/cli/test_finetune",
-    "bertscope/cli/test_pretrain",
-    "bertcore/finetuning/test_",
-    "bertcore/pretraining/loss/",
-    "bertcore/pretraining/test_",
-    "bertcore/training/test_compiler",
-    "bertcore/others/",  # open every architecture of transformers
-    "app/layer_map/",  # compile UMAP
-    "bertcore/analysis/space/test_projection",
-    "bertcore/analysis/space/test_neighbour_embedding",
-    "test_docs",  # run the guides
+SLOW_MEANS = re.compile(
+    r"^\s*(from|import) (streamlit|subprocess|multiprocessing|playwright"
+    r"|tests\.support\.(browser|command_line|node|opened|session|together))",
+    re.MULTILINE,
 )
-"""So is a file whose path in tests/ begins with one of these, and each test marked `slow` or
-`exhaustive`."""
+"""A file that imports one of them is left out of --fast."""
 FAST_SECONDS = 1.0
-"""So is a file that is recorded as longer."""
+"""So is a file that is recorded as longer, and each test marked `slow` or `exhaustive`."""
 SECONDS = Record.read().seconds
 
 TESTS = Path(__file__).parent
@@ -83,8 +69,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not config.getoption("--fast") or path.suffix != ".py" or TESTS not in path.parents:
         return None
     name = path.relative_to(TESTS).as_posix()
-    is_slow = name.startswith(SLOW_FILES) or SECONDS.get(f"tests/{name}", 0.0) > FAST_SECONDS
-    return True if is_slow or imports_of(path) & {*SLOW_MEANS} else None
+    is_long = SECONDS.get(f"tests/{name}", 0.0) > FAST_SECONDS
+    return True if is_long or SLOW_MEANS.search(path.read_text(encoding="utf-8")) else None
 
 
 @pytest.hookimpl(trylast=True)  # when -m has left out what does not run

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.bundle import read_bundle
+from app.parts.bundle import read_bundle
 from tests.support.node import ROOT, run_node
 
 BUNDLES = sorted(path.relative_to(ROOT) for path in (ROOT / "app").rglob("*.bundle.*"))

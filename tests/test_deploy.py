@@ -1,10 +1,7 @@
-"""The files of docs/deploy: valid by published schemas, and true of servers behind Caddy."""
+"""The files of docs/deploy are true of servers behind Caddy."""
 
-import copy
-import gzip
 import http.client
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -19,8 +16,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from app.access.gate import MAX_WRONG
-from app.access.policy import UploadLimits
+from app.server.gate import MAX_WRONG
+from app.server.policy import UploadLimits
 from tests.support.browser.deployed import DEPLOY, deployed_app
 from tests.support.browser.running import ROOT, Running
 from tests.support.command_line import app as command_line
@@ -30,28 +27,13 @@ from tests.support.upload_client import UploadClient
 HOST = "class.example.org"
 COOKIE = "bertscope_server"
 KEY = "the river bank"
-on_posix = pytest.mark.skipif(os.name != "posix", reason="honcho and Caddy, as on Linux and macOS")
-
-
-def compose_complaints(path: Path) -> str:
-    """Return what the schema of the Compose specification says of a file; "" for nothing."""
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
-    run = subprocess.run([*command, path], capture_output=True, text=True, check=False)
-    return "" if run.returncode == 0 else run.stdout + run.stderr
+behind_caddy = pytest.mark.skipif(os.name != "posix", reason="honcho and Caddy, on Linux and macOS")
 
 
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
     loaded: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     return loaded
-
-
-def test_the_compose_file_is_valid(compose: dict[str, Any], tmp_path: Path) -> None:
-    assert compose_complaints(DEPLOY / "compose.yaml") == ""
-    wrong = copy.deepcopy(compose)
-    wrong["services"]["server"]["deploy"]["replica"] = 2
-    (tmp_path / "compose.yaml").write_text(yaml.safe_dump(wrong))
-    assert "replica" in compose_complaints(tmp_path / "compose.yaml")
 
 
 def test_caddy_takes_its_file(compose: dict[str, Any], tmp_path: Path) -> None:
@@ -80,9 +62,8 @@ def test_the_files_start_the_server_as_it_is(compose: dict[str, Any]) -> None:
     port = compose["services"]["caddy"]["environment"]["BERTSCOPE_SERVERS"].split()[-1]
     assert f"EXPOSE {port}\n" in build
     (network,) = compose["networks"]["inside"]["ipam"]["config"]
-    assert (
-        compose["services"]["server"]["environment"]["FORWARDED_ALLOW_IPS"] == (network["subnet"])
-    )
+    environment = compose["services"]["server"]["environment"]
+    assert environment["FORWARDED_ALLOW_IPS"] == network["subnet"]
 
 
 def procfile() -> str:
@@ -134,8 +115,7 @@ def open_behind_caddy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runn
         yield running
 
 
-@on_posix
-@pytest.mark.slow
+@behind_caddy
 def test_a_browser_stays_with_its_server(closed: Running) -> None:
     """Pages, websockets and uploads of two browsers that Caddy sent to different servers."""
     first = Browser(closed.url)
@@ -154,8 +134,7 @@ def test_a_browser_stays_with_its_server(closed: Running) -> None:
     assert first.ask("GET") == 401, "each server gives cookies of its own"
 
 
-@on_posix
-@pytest.mark.slow
+@behind_caddy
 def test_the_servers_answer_to_their_name_alone(closed: Running) -> None:
     browser = Browser(closed.url, with_key=False)
     assert browser.ask("GET", Host=HOST) == 401
@@ -165,8 +144,7 @@ def test_the_servers_answer_to_their_name_alone(closed: Running) -> None:
         assert browser.ask("GET", X_Forwarded_Host=name) == 421
 
 
-@on_posix
-@pytest.mark.slow
+@behind_caddy
 def test_forged_addresses_try_no_more_keys(closed: Running) -> None:
     """Of a stranger who reaches Caddy itself, on the address that the network knows."""
     address = _address_of_this_machine()
@@ -190,8 +168,7 @@ def _address_of_this_machine() -> str:
     pytest.skip("this machine has no address in a network")
 
 
-@on_posix
-@pytest.mark.slow
+@behind_caddy
 def test_an_open_server_behind_caddy_answers_nobody_elsewhere(open_behind_caddy: Running) -> None:
     """Not through a tunnel, whatever its visitor forges, and not who reaches Caddy itself."""
     browser = Browser(open_behind_caddy.url, with_key=False)
@@ -211,30 +188,7 @@ def test_an_open_server_behind_caddy_answers_nobody_elsewhere(open_behind_caddy:
         assert stranger.ask("GET", Host="localhost", **forged) == 403, forged
 
 
-@on_posix
-@pytest.mark.slow
-def test_the_apps_own_files_are_sent_compressed(open_behind_caddy: Running) -> None:
-    netloc = urllib.parse.urlsplit(open_behind_caddy.url).netloc
-
-    def answer_to(path: str, accepted: str) -> tuple[str | None, bytes]:
-        connection = http.client.HTTPConnection(netloc, timeout=60)
-        connection.request("GET", path, headers={"Accept-Encoding": accepted})
-        answer = connection.getresponse()
-        assert answer.status == 200
-        return answer.headers.get("Content-Encoding"), answer.read()
-
-    how, page = answer_to("/", "gzip")
-    assert how is None, "what is no file of its own is left as Streamlit sends it"
-    script = re.search(r'src="\./(static/[^"]+)"', page.decode())
-    assert script
-    _, plain = answer_to(f"/{script[1]}", "identity")
-    how, packed = answer_to(f"/{script[1]}", "gzip")
-    assert how == "gzip"
-    assert gzip.decompress(packed) == plain
-
-
-@on_posix
-@pytest.mark.slow
+@behind_caddy
 def test_everything_ends_with_the_command() -> None:
     with deployed_app(1) as running:
         below = psutil.Process(running.process).children(recursive=True)

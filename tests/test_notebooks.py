@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 
-from bertcore.checkpoints.source import SHIPPED
+from bertcore.model.checkpoints.source import SHIPPED
 from tests.support.exhaustive import all_but
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"

@@ -147,7 +147,7 @@ def test_the_functions_of_views_are_promised() -> None:
         "from bertcore.analysis.words.lens import layer_predictions",
         "x\n    from bertcore.analysis import (\n    surprise,\n    nothing as surprise,\n)",
         "`from bertcore.analysis import surprise, regions`",
-        "from bertcore import model",
+        "from bertcore import network",
     ],
 )
 def test_an_import_that_is_not_promised_is_found(text: str) -> None:

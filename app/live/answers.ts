@@ -1,6 +1,6 @@
 // The answers of lessons that the browser computes: the functions of bertcore/lessons, under their names.
 
-import { range } from "../browser/text";
+import { range } from "../parts/browser/text";
 import type { Floats } from "./network/arithmetic";
 import type { Activations } from "./network/bert";
 import type { Encoding } from "./network/wordpiece";
@@ -209,6 +209,12 @@ function example(texts: Texts): number {
   return best(among, (place) => [...tokens[place]].length);
 }
 
+/** The word that the app's pages hide where none is; none beside a typed [MASK]. */
+export function wordToHide(reader: Reader, first: string, second: string | null): number[] {
+  const texts = new Texts(reader, first, second);
+  return !reader.opened.hasMaskedWords || texts.isMaskTyped || !texts.own.length ? [] : [example(texts)];
+}
+
 // The word that questions hide: a typed [MASK], else the one that the app's pages hide.
 function hide(texts: Texts): Hidden {
   const { encoding: { input_ids }, mask, vocab } = texts;
@@ -222,7 +228,7 @@ function hide(texts: Texts): Hidden {
     const p = probabilities[input_ids[position]];
     one.original = { p, rank: 1 + probabilities.reduce((more, each) => more + Number(each > p), 0) };
   });
-  one.facts = { token: texts.token(position), position, best: one.words[0], p: one.chances[0], best_loss: -Math.log(one.chances[0]) };
+  one.facts = { token: texts.token(position), position, best: one.words[0], p: one.chances[0] };
   return one;
 }
 
@@ -280,10 +286,10 @@ function mostSurprising(texts: Texts): Found {
   const places = texts.own.filter((place) => input_ids[place] !== texts.mask);
   if (!places.length) throw new Error("the text has no token to mask. Write at least one word besides [MASK]");
   const all = surprises(texts, input_ids, places);
-  const { place, bits, word, p } = best(all, (one) => one.bits);
+  const { place, word, p } = best(all, (one) => one.bits);
   const bitsOf = new Map(all.map((one) => [one.place, one.bits]));
   const options = texts.options((at) => ["bits", { bits: fixed(bitsOf.get(at) ?? 0, 1) }]).filter(({ name }) => bitsOf.has(Number(name)));
-  return found(String(place), { token: texts.token(place), position: place, bits, best: word, p }, options);
+  return found(String(place), { token: texts.token(place), position: place, best: word, p }, options);
 }
 
 // ---- pairs ----
@@ -416,7 +422,7 @@ function specialWeight(texts: Texts, { layer: ofLayer, which }: Given): Found {
   const squares = range(texts.numHeads).map((head) => squareOf(texts, layer, head));
   const weight = sum(squares.map((square) => sum(range(length).map((from) => sum(places.map((to) => square[from * length + to]))))));
   const share = weight / (squares.length * length);
-  return found(100 * share, { layer, num: places.length, special: texts.token(places[0]), even: places.length / length, weight: share });
+  return found(100 * share, { layer, num: places.length, even: places.length / length, weight: share });
 }
 
 // ---- the functions by name ----
@@ -519,7 +525,7 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
     const [order, topic] = [follows(texts, second, texts.first), follows(texts, texts.first, String(other))];
     const [byOrder, byTopic] = [p - order, p - topic];
     const name = Math.abs(byOrder - byTopic) < ALIKE_PROBABILITIES ? "both" : byTopic > byOrder ? "topic" : "order";
-    return found(name, { p, swapped: order, replaced: topic, swap_change: byOrder, replace_change: byTopic });
+    return found(name, { p, swapped: order, replaced: topic });
   },
   loss_if_it_follows(texts) {
     const p = follows(texts, texts.first, pair(texts));
@@ -547,7 +553,7 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
   ratio_of_weights: ratioOfWeights,
   head_size({ reader: { bert: { config }, opened: { numLayers, numHeads } } }) {
     return found(config.hidden_size / numHeads, {
-      hidden_size: config.hidden_size, num_heads: numHeads, num_layers: numLayers, all_heads: numLayers * numHeads,
+      hidden_size: config.hidden_size, num_heads: numHeads, num_layers: numLayers,
     });
   },
   number_of_heads({ reader: { bert: { config }, opened: { numLayers, numHeads } } }) {

@@ -1,13 +1,14 @@
 // What BERT at a glance is sent, made in the browser: as summary.py, steps.py and drawing.py beside the view make it.
 
-import type { Bytes } from "../browser/data_blocks";
-import { range } from "../browser/text";
-import { encoder } from "../canvas/shared/transport";
-import { NUM_BANDS, type Column, type GlanceHeader, type Step, type Word, type Words } from "../walk/model";
+import type { Bytes } from "../parts/browser/data_blocks";
+import { decimal } from "../parts/browser/numbers";
+import { range } from "../parts/browser/text";
+import { encoder } from "../parts/canvas/shared/transport";
+import { NUM_BANDS, type Column, type GlanceHeader, type Step, type Word, type Words } from "../parts/walk/model";
 import { pack, thumbnails, wordsOf } from "./messages";
 import type { Floats } from "./network/arithmetic";
 import type { Activations } from "./network/bert";
-import { largest, type Question, type Reader } from "./reader";
+import { largest, type Reader, type Result } from "./reader";
 
 /** What the drawings of all texts have in common, from Python. */
 export interface GlanceLook extends Pick<GlanceHeader, "parts" | "pages" | "kinds" | "accent"> {
@@ -18,7 +19,7 @@ export interface GlanceLook extends Pick<GlanceHeader, "parts" | "pages" | "kind
   fixed: Record<string, string>;
   /** What the checkpoint lacks, and what a text may lack. */
   absent: GlanceHeader["absent"];
-  lacking: { words: string; pair: string };
+  no_word: string;
   /** The weight of each of the 256 codes. */
   decoding: number[];
   /** 2 x 255 x red, green, blue. */
@@ -29,31 +30,27 @@ const NUM_WORDS = 5; // that are shown at each mask
 const THUMBNAIL_SIZE = 48; // most cells on a side of a head's picture
 const FULL_COLOUR = 0.995; // share of the absolute values of a column below its strongest colour
 const MOST_ROWS = 128; // for longer inputs, the middle is folded
-const MOST_FOR_EXAMPLE = 64; // tokens among which a word is hidden as an example
+
+type Shown = Pick<Result, "texts" | "typed" | "encoding">;
 
 /** The input that is drawn, and what the network made of it. */
 interface Drawn {
-  question: Question;
   /** [MASK] where a token is hidden. */
   ids: number[];
   tokens: string[];
   textIds: number[];
   run: Activations;
+  /** Of layer 0. */
+  neurons: Floats;
   width: number;
 }
 
-// If nothing is hidden, a word is, so that there is something to predict.
-export function glanceMessage(reader: Reader, question: Question, look: GlanceLook): Bytes {
+export function glanceMessage(reader: Reader, { texts: [first, second], typed, encoding }: Shown, look: GlanceLook): Bytes {
   const { bert, wordpiece } = reader;
-  const { first, second } = question;
   const { mask } = wordpiece.settings.ids;
   const { vocab } = wordpiece.settings;
-  const encoding = wordpiece.encode(first, second);
-  const { input_ids, text_ids, segment_ids, word_ids } = encoding;
-  let hidden = bert.hasMaskedWords ? question.hidden.filter((place) => text_ids[place] >= 0) : [];
-  const isAsked = hidden.length > 0 || input_ids.includes(mask);
-  if (bert.hasMaskedWords && !isAsked && text_ids.some((text) => text >= 0)) hidden = [exampleMask(encoding)];
-  const ids = input_ids.map((id, place) => (hidden.includes(place) ? mask : id));
+  const { input_ids, text_ids, segment_ids, word_ids } = typed;
+  const ids = encoding.input_ids;
   const masks = bert.hasMaskedWords ? ids.flatMap((id, place) => (id === mask ? [place] : [])) : [];
   const rows = rowsToDraw(text_ids, masks);
   const { num_attention_heads: numHeads, hidden_size: width } = bert.config;
@@ -66,7 +63,7 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
     heads.push(coded(thumbnails(weights, numHeads, ids.length, size), encode));
     links.push(coded(meansOf(weights, numHeads, ids.length, rows), encode));
   });
-  const drawn: Drawn = { question, ids, tokens: ids.map((id) => vocab[id]), textIds: text_ids, run, width };
+  const drawn: Drawn = { ids, tokens: ids.map((id) => vocab[id]), textIds: text_ids, run, neurons: bert.neurons(0, run.halves[0]), width };
 
   const last = run.hiddenStates[run.hiddenStates.length - 1];
   const predictions: (Answer & { kind: "masked" })[] = [];
@@ -74,7 +71,7 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
     const best = largest(probabilities, NUM_WORDS);
     predictions.push({
       kind: "masked", position: masks[k], original: input_ids[masks[k]] === mask ? null : vocab[input_ids[masks[k]]],
-      words: best.map((id) => vocab[id]), probabilities: best.map((id) => Number(probabilities[id].toFixed(5))),
+      words: best.map((id) => vocab[id]), probabilities: best.map((id) => probabilities[id]),
     });
   });
   const rowOf = new Map(rows.map((place, row) => [place, row]));
@@ -82,14 +79,16 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
   const words = names.map((text, k) => ({ text, first: starts[k], last: (starts[k + 1] ?? ids.length) - 1 }))
     .filter((word) => word_ids[word.first] >= 0);
   const pair = second !== null && bert.hasNextSentence ? { kind: "nsp" as const, probability: bert.nextProbability(last) } : null;
-  const numHidden = predictions.filter(({ original }) => original !== null).length;
-  const values = {
-    ...look.fixed, texts: look.phrases[second === null ? "one" : "two"],
-    characters: whole([...first, ...(second ?? "")].length), tokens: counted(ids.length, look),
-    cut: cutOf(drawn, words, predictions, look), change: changeOf(drawn, look),
+  // Those of further pieces of one word are no gaps of their own.
+  const gaps = predictions.filter(({ position }) => !masks.includes(position - 1) || !words.some(({ first: start, last: end }) => start < position && position <= end));
+  const numHidden = gaps.filter(({ original }) => original !== null).length;
+  const values: Record<string, string> = {
+    ...look.fixed, tokens: counted(ids.length, look), cut: cutOf(input_ids.map((id) => vocab[id]), words, predictions, look), change: changeOf(drawn, look),
     hidden: numHidden ? look.phrases[numHidden > 1 ? "several_hidden" : "hidden"] : "",
-    probability: pair ? finePercent(pair.probability) : "", ...(predictions.length ? answerOf(predictions[0], look) : {}),
+    first_of: gaps.length > 1 ? fill(look.phrases.several, { number: String(gaps.length) }) : "",
+    probability: pair ? finePercent(pair.probability) : "", ...(predictions.length ? answerOf(predictions[0], words, look) : {}),
   };
+  values.opening = fill(look.phrases[predictions.length ? "masked" : "nothing"], values);
   const steps = look.outline.filter(({ part }) => (part !== "pair" || pair) && (part !== "words" || predictions.length))
     .map((step) => ({ ...step, text: fill(step.text, values) }));
   const { columns, bands } = vectorColumns(drawn, rows, bert.config.num_hidden_layers);
@@ -107,22 +106,12 @@ export function glanceMessage(reader: Reader, question: Question, look: GlanceLo
     }),
     pair, num_hidden: numHidden,
     absent: {
-      ...(predictions.length ? {} : { words: look.lacking.words }), ...(pair ? {} : { pair: look.lacking.pair }), ...look.absent,
+      ...(predictions.length ? {} : { words: look.no_word }), ...look.absent,
     },
     parts: look.parts, pages: look.pages, broken: [], kinds: look.kinds, accent: look.accent, steps, step: 0,
   };
   return pack(header, bands, joined(heads), joined(links), table, Uint8Array.from(look.diverging),
     new Uint8Array(Math.ceil((heads.length * rows.length ** 2) / 8)));
-}
-
-// The longest whole word of the first tokens. The app chooses by trying words in texts of up to 64 tokens, which takes
-// several runs; in longer ones as here.
-export function exampleMask({ tokens, text_ids, word_ids }: { tokens: string[]; text_ids: number[]; word_ids: number[] }): number {
-  const places = range(tokens.length).filter((place) => text_ids[place] >= 0).slice(0, MOST_FOR_EXAMPLE);
-  const isWhole = places.filter((place) => word_ids.filter((word) => word === word_ids[place]).length === 1);
-  const words = isWhole.filter((place) => isAlphabetic(tokens[place]));
-  const [among] = [words, isWhole, places].filter((some) => some.length);
-  return among.reduce((best, place) => ([...tokens[place]].length > [...tokens[best]].length ? place : best));
 }
 
 // All places, or both ends and what must not be folded; `rows_to_draw` of vector_strips.py.
@@ -141,23 +130,25 @@ export function rowsToDraw(textIds: number[], keep: number[], most = MOST_ROWS):
 
 // ---- vectors and attention ----
 
-function vectorColumns({ run, width }: Drawn, rows: number[], numLayers: number): { columns: Column[]; bands: Int8Array<ArrayBuffer> } {
+function vectorColumns({ run, ids, neurons }: Drawn, rows: number[], numLayers: number): { columns: Column[]; bands: Int8Array<ArrayBuffer> } {
   const { embeddings, hiddenStates, halves } = run;
   const vectors: [Column["kind"], number, Floats][] = [
     ["token", -1, embeddings.token], ["segment", -1, embeddings.segment], ["position", -1, embeddings.position],
     ["input", -1, hiddenStates[0]],
     ...range(numLayers).flatMap((layer): [Column["kind"], number, Floats][] =>
-      [["attention", layer, halves[layer]], ["layer", layer, hiddenStates[layer + 1]]]),
+      [["attention", layer, halves[layer]], ...(layer ? [] : [["neurons", 0, neurons] as [Column["kind"], number, Floats]]),
+        ["layer", layer, hiddenStates[layer + 1]]]),
   ];
   const cells = rows.length * NUM_BANDS;
   const bands = new Int8Array(vectors.length * cells);
   const columns = vectors.map(([kind, layer, vector], column): Column => {
-    const means = meanBands(vector, width, rows);
+    const numDims = vector.length / ids.length;
+    const means = meanBands(vector, numDims, rows);
     const scale = percentile(means.map(Math.abs), FULL_COLOUR);
     means.forEach((mean, k) => {
       bands[column * cells + k] = scale > 0 ? Math.round(127 * Math.max(-1, Math.min(1, mean / scale))) : 0;
     });
-    return { kind, layer, scale, num_dims: width };
+    return { kind, layer, scale, num_dims: numDims };
   });
   return { columns, bands };
 }
@@ -225,15 +216,15 @@ function fill(text: string, values: Record<string, string>): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name]);
 }
 
-// What became of the word with most pieces, or of one that is unknown.
-function cutOf({ ids, tokens }: Drawn, words: Placed[], predictions: Answer[], { phrases, fixed }: GlanceLook): string {
+// What became of the word with most pieces, or of one that is unknown; tokens with nothing hidden.
+function cutOf(tokens: string[], words: Placed[], predictions: Answer[], { phrases, fixed }: GlanceLook): string {
   const word = words.reduce<Placed | null>((best, one) => (best && best.last - best.first >= one.last - one.first ? best : one), null);
   if (word && word.last > word.first) {
-    const pieces = shortened(tokens.slice(word.first, word.last + 1).join(" "), 60);
+    const pieces = shortened(tokens.slice(word.first, word.last + 1).join(" "), 30);
     return fill(phrases.split, { word: quoted(word.text, 30), pieces });
   }
   const unknown = new Set([
-    ...range(ids.length).filter((place) => tokens[place] === fixed.unk),
+    ...range(tokens.length).filter((place) => tokens[place] === fixed.unk),
     ...predictions.filter(({ original }) => original === fixed.unk).map(({ position }) => position),
   ]);
   const found = words.find(({ first, last }) => range(last - first + 1).some((k) => unknown.has(first + k)));
@@ -253,16 +244,19 @@ function changeOf(drawn: Drawn, { phrases }: GlanceLook): string {
     .map((same) => [same[0], same[same.length - 1]]).map(([a, b]) => ({ a, b, after: cosine(last, a, b, drawn.width) }));
   if (!pairs.length) return phrases.context;
   const { a, b, after } = pairs.reduce((best, one) => (one.after < best.after ? one : best));
+  const before = cosine(hiddenStates[0], a, b, drawn.width);
   return fill(phrases.twins, {
-    word: quoted(tokens[a]), first: String(a), second: String(b), before: cosine(hiddenStates[0], a, b, drawn.width).toFixed(2),
-    after: fill(phrases.apart, { after: after.toFixed(2) }),
+    word: quoted(tokens[a]), first: String(a), second: String(b), before: decimal(before, 2),
+    after: fill(after < before ? phrases.apart : phrases.alike, { after: decimal(after, 2) }),
   });
 }
 
-function answerOf({ words, probabilities, original }: Answer, { phrases }: GlanceLook): Record<string, string> {
+function answerOf({ words: [best], position, probabilities, original }: Answer, words: Placed[], { phrases }: GlanceLook): Record<string, string> {
+  const of = words.find(({ first, last }) => first < last && first <= position && position <= last);
+  const facts = of && { word: quoted(of.text), index: String(position - of.first + 1), number: String(of.last - of.first + 1) };
   return {
-    best: fill(phrases.best, { word: quoted(words[0]), probability: finePercent(probabilities[0]) }),
-    was: original === null ? "" : fill(phrases.was, { word: quoted(original) }),
+    best: fill(phrases.best, { word: quoted(best), probability: finePercent(probabilities[0]) }),
+    was: original === null ? "" : fill(phrases[facts ? "piece" : original === best ? "right" : "wrong"], facts ?? { word: quoted(original) }),
   };
 }
 
@@ -298,16 +292,6 @@ function shortened(text: string, longest: number): string {
   return letters.length <= longest ? text : `${letters.slice(0, longest - 1).join("").trimEnd()}\u2026`;
 }
 
-// As Python shows a string: between quotes, with what cannot be seen by its number.
-export function quoted(text: string, longest = 20): string {
-  const short = shortened(text, longest);
-  const quote = short.includes("'") && !short.includes('"') ? '"' : "'";
-  const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", [quote]: `\\${quote}` };
-  const signs = [...short].map((sign) => {
-    if (sign in named) return named[sign];
-    if (sign === " " || !/[\p{C}\p{Z}]/u.test(sign)) return sign;
-    const code = (sign.codePointAt(0) ?? 0).toString(16);
-    return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : code.length <= 4 ? `\\u${code.padStart(4, "0")}` : `\\U${code.padStart(8, "0")}`;
-  });
-  return `${quote}${signs.join("")}${quote}`;
+function quoted(text: string, longest = 20): string {
+  return `\u201c${shortened(text, longest)}\u201d`;
 }

@@ -1,7 +1,7 @@
 // The guide of a lesson beside the page: one idea, one question, and the network's answer beside the learner's.
 
-import { element } from "../browser/elements";
-import { legible } from "../browser/text";
+import { element } from "../parts/browser/elements";
+import { legible } from "../parts/browser/text";
 import type { Found, Given } from "./answers";
 import { judge, optionsOf, said, type Language, type Lesson, type Step, type Verdict } from "./lesson";
 import type { State } from "./state";
@@ -106,13 +106,13 @@ export class Guide {
 
   private begin(lesson: Lesson, isOwnText = false): void {
     const number = (this.letters(lesson).indexOf("-") + 1) || 1;
-    const texts = isOwnText ? {} : { first: lesson.text_a, second: lesson.text_b || null, hidden: [], token: null };
+    const texts = isOwnText ? {} : { first: lesson.text_a, second: lesson.text_b || null, token: null };
     this.goTo(lesson, number, texts);
   }
 
   private goTo(lesson: Lesson, number: number, texts: Partial<State> = {}): void {
-    const { text_a: first, text_b: second } = lesson.steps[number - 1];
-    const brought = first === null ? {} : { first, second, hidden: [], token: null };
+    const { text_a: first, text_b: second, page } = lesson.steps[number - 1];
+    const brought = { ...(first === null ? {} : { first, second, token: null }), hidden: page === "masked-words" ? null : [] };
     this.heard = null;
     this.isOpening = true; // the picture may name what is found
     this.asked = "";
@@ -169,7 +169,7 @@ export class Guide {
     const open = this.number(lesson);
     this.bar.max = letters.length;
     this.bar.value = letters.replace(/-/g, "").length;
-    this.bar.ariaLabel = `${this.words("done")}: ${this.told(letters)}`;
+    this.bar.ariaLabel = `${this.words("all_steps")}: ${this.told(letters)}`;
     this.all.replaceChildren(...lesson.steps.map(({ title }, k) => element("li", {}, element("button", {
       type: "button", textContent: `${MARKS[letters[k] as Letter]} ${k + 1}. ${title}`, ariaCurrent: k === open ? "step" : null,
       onclick: () => this.goTo(lesson, k + 1),
@@ -205,7 +205,7 @@ export class Guide {
         const label = open > 0 && open < letters.length ? "continue" : "start";
         return element("details", {}, element("summary", { textContent: lesson.title }),
           element("p", { textContent: lesson.summary }),
-          element("p", { className: "note", textContent: `${this.words("minutes")}: ${lesson.minutes} · ${this.words("done")}: ${this.told(letters)}` }),
+          element("p", { className: "note", textContent: `${this.words("minutes", { minutes: lesson.minutes })} · ${this.told(letters)}` }),
           element("div", { className: "row" }, this.button(label, () => this.begin(lesson), "primary"),
             this.button("own_text", () => this.begin(lesson, true))));
       }),
@@ -239,7 +239,7 @@ export class Guide {
     const { first, second } = this.host.state();
     const own = { first: lesson.text_a, second: lesson.text_b || null };
     if (first === own.first && second === own.second) return [];
-    return [this.button("take_text", () => this.goTo(lesson, this.number(lesson) + 1, { ...own, hidden: [], token: null }))];
+    return [this.button("take_text", () => this.goTo(lesson, this.number(lesson) + 1, { ...own, token: null }))];
   }
 
   private question(lesson: Lesson, step: Step, found: Found): HTMLElement[] {
@@ -247,7 +247,7 @@ export class Guide {
     const options = optionsOf(step, found, language);
     const verdict = element("div", { className: "verdict", role: "status" });
     const before = this.answers.get(step);
-    const show = (chosen: Fact) => verdict.replaceChildren(...this.verdict(judge(step, found, chosen, language)));
+    const show = (chosen: Fact) => verdict.replaceChildren(...this.verdict(step, judge(step, found, chosen, language)));
     const [box, chosen, put] = this.box(step, options);
     const check = this.button("check", () => {
       const answer = chosen();
@@ -308,7 +308,7 @@ export class Guide {
     const put = (answer: Fact) => { select.value = String(answer); };
     const clicked = () => {
       const { token, hidden } = this.host.state();
-      return step.page === "masked-words" ? hidden[hidden.length - 1] : token;
+      return step.page === "masked-words" ? hidden?.[hidden.length - 1] : token;
     };
     const take = this.button("click", () => {
       const name = String(clicked() ?? "");
@@ -317,9 +317,10 @@ export class Guide {
     return [element("div", {}, select, ...(step.page === "attention" ? [] : [take])), () => select.value || null, put];
   }
 
-  private verdict({ isRight, yours, models, why, facts }: Verdict): HTMLElement[] {
+  private verdict({ answer }: Step, { isRight, yours, models, why, facts }: Verdict): HTMLElement[] {
     const { guide } = this.language;
-    const text = isRight ? `**${guide.right}** ${yours === models ? "" : guide.model}` : guide.wrong;
+    const wrong = answer === null ? guide.not_right : guide.wrong; // the network has said nothing
+    const text = isRight ? `**${guide.right}** ${yours === models ? "" : guide.model}` : wrong;
     return [
       ...text.split("\n").map((line) => element("p", {}, ...marked(line, { chosen: yours, answer: models }))),
       element("p", {}, ...marked(why, facts)),
@@ -347,7 +348,7 @@ function stateOf({ page }: Step, chosen: Record<string, string>): Partial<State>
   if (page === "tokens") return { token: number(chosen.token) };
   if (page === "masked-words") {
     const place = number(chosen.masked);
-    return { hidden: place === null ? [] : [place] };
+    return { hidden: place === null ? null : [place] };
   }
   if (page !== "attention") return {};
   const head = number(chosen.heads);

@@ -98,7 +98,9 @@ function judgeNumber({ because, within, right: praise, wrong }: Step, found: Fou
   const right = Number(found.answer);
   const accepts = (number: number) => Math.abs(chosen - number) <= (within.is_relative ? within.amount * Math.abs(number) : within.amount) + 1e-9;
   const isRight = accepts(right);
-  const mistaken = isRight ? undefined : Object.entries(because).find(([fact]) => accepts(Number(found.facts[fact])));
+  // A mistake is that number, as it is written; what is near it nobody made.
+  const typed = written(chosen);
+  const mistaken = isRight ? undefined : Object.entries(because).find(([fact]) => written(Number(found.facts[fact])) === typed);
   const facts = { ...found.facts, chosen, chosen_value: chosen, answer: right, answer_value: right };
   return [mistaken?.[1] ?? (isRight ? praise : wrong), facts, isRight];
 }

@@ -9,8 +9,9 @@ from bertcore import Bert
 from bertcore.lessons.answer import NotShownError
 from bertcore.lessons.lesson import Lesson, Step
 
-from ..guide import catalogue, language
 from ..navigation import PAGES
+from ..shell.guide import catalogue
+from ..shell.words import language
 
 ANSWERS = frozenset(
     """

@@ -1,17 +1,17 @@
 // The page of a live file: texts are typed, a worker computes, and the app's views show it.
 
-import lines from "../canvas/lines/lines";
-import heatMap from "../canvas/heat_map/heat_map";
-import overview from "../canvas/overview/overview";
-import { onSchemeChange } from "../browser/colours";
-import type { Mounted } from "../browser/component";
-import { element } from "../browser/elements";
-import type { Bytes } from "../browser/data_blocks";
-import { legible, percent } from "../browser/text";
-import { changeHeader } from "../canvas/shared/transport";
-import glance, { type OpenedPart } from "../walk/drawing";
-import tokenStrip from "../token_strip/token_strip";
-import wordSteps from "../token_strip/word_steps";
+import lines from "../parts/canvas/lines/lines";
+import heatMap from "../parts/canvas/heat_map/heat_map";
+import overview from "../parts/canvas/overview/overview";
+import { onSchemeChange } from "../parts/browser/colours";
+import type { Mounted } from "../parts/browser/component";
+import { element } from "../parts/browser/elements";
+import type { Bytes } from "../parts/browser/data_blocks";
+import { legible, percent } from "../parts/browser/text";
+import { changeHeader } from "../parts/canvas/shared/transport";
+import glance, { type OpenedPart } from "../parts/walk/drawing";
+import tokenStrip from "../parts/token_strip/token_strip";
+import wordSteps from "../parts/token_strip/word_steps";
 import type { GlanceLook } from "./glance";
 import { Guide } from "./guide";
 import type { Language } from "./lesson";
@@ -32,7 +32,7 @@ interface Settings extends Look {
   /** CSS of each view, by its name. */
   styles: Record<"glance" | "strip" | "steps" | "overview" | "lines" | "map", string>;
   glance: Omit<GlanceLook, "pages" | "kinds" | "accent" | "decoding">;
-  examples: { name: string; first: string; second: string | null }[];
+  examples: { name: string; first: string; second: string | null; hidden: number[] | null }[];
   /** The lessons of each language; none in a file. */
   guide: Language[];
 }
@@ -43,7 +43,7 @@ const TITLES: Record<PageName, string> = {
 };
 // What a click on a part of BERT at a glance opens.
 const PAGE_OF_PART: Record<string, PageName> = {
-  text: "tokens", token: "tokens", input: "tokens", attention: "attention", layer: "attention", pair: "pairs", words: "masked-words",
+  pieces: "tokens", input: "tokens", attention: "attention", layers: "attention", pair: "pairs", words: "masked-words",
 };
 const REST = 300; // milliseconds after a change before a lesson's answer is computed anew
 const SLOW = 300; // milliseconds after which it is said that the network computes
@@ -88,6 +88,8 @@ class LivePage {
   private number = 0;
   private opened: Opened | null = null;
   private revision = 0;
+  /** The texts that the hidden places of the state belong to. */
+  private hiddenIn: [string, string | null];
   private readonly guide: Guide | null;
   private lessonNumber = 0;
   private resting = 0;
@@ -104,7 +106,8 @@ class LivePage {
 
   constructor(root: HTMLElement, private readonly settings: Settings) {
     const start = settings.examples[0];
-    this.state = readState(location.hash, { ...START, first: start.first, second: start.second });
+    this.state = readState(location.hash, { ...START, first: start.first, second: start.second, hidden: start.hidden });
+    this.hiddenIn = [this.state.first, this.state.second];
     const holders: Record<string, HTMLElement> = {};
     const shadow = (name: keyof Settings["styles"], id: string = name) => {
       holders[id] = element("div", { className: "holder-of-view" });
@@ -140,6 +143,7 @@ class LivePage {
     addEventListener("hashchange", () => {
       if (location.hash === writeState(this.state)) return;
       this.state = readState(location.hash, this.state);
+      this.hiddenIn = [this.state.first, this.state.second];
       this.fill();
       this.ask();
       this.guide?.change();
@@ -182,6 +186,7 @@ class LivePage {
   private put(values: Partial<State>): void {
     const before = JSON.stringify(this.question());
     this.state = { ...this.state, ...values };
+    if ("hidden" in values) this.hiddenIn = [this.state.first, this.state.second];
     this.fill();
     if (JSON.stringify(this.question()) !== before) {
       this.ask();
@@ -202,7 +207,7 @@ class LivePage {
     const area = element("textarea", {
       rows: 2, maxLength: MOST_CHARACTERS, spellcheck: false, dir: "auto",
       oninput: () => {
-        this.state = { ...this.state, [name]: area.value, hidden: [], token: null };
+        this.state = { ...this.state, [name]: area.value, hidden: this.state.hidden?.length ? this.state.hidden : null, token: null };
         if (name === "second" && !area.value) this.state.second = null;
         this.ask();
       },
@@ -214,8 +219,9 @@ class LivePage {
     const examples = element("select", {
       ariaLabel: "Examples",
       onchange: () => {
-        const { first, second } = this.settings.examples[Number(examples.value)];
-        this.change({ first, second, hidden: [], token: null });
+        const { first, second, hidden } = this.settings.examples[Number(examples.value)];
+        this.hiddenIn = [first, second];
+        this.change({ first, second, hidden, token: null });
         this.fill();
       },
     }, ...this.settings.examples.map(({ name }, k) => element("option", { value: String(k), textContent: name })));
@@ -223,7 +229,7 @@ class LivePage {
       type: "button", textContent: "Swap A and B",
       onclick: () => {
         const { first, second } = this.state;
-        this.change({ first: second ?? "", second: first || null, hidden: [], token: null });
+        this.change({ first: second ?? "", second: first || null, hidden: null, token: null });
         this.fill();
       },
     });
@@ -269,7 +275,7 @@ class LivePage {
 
   private question(): Question {
     const { first, second, hidden } = this.state;
-    return { number: this.number, first, second, hidden };
+    return { number: this.number, first, second, hidden, hiddenIn: this.hiddenIn };
   }
 
   private choice(): Choice {
@@ -312,6 +318,9 @@ class LivePage {
       clearTimeout(this.late);
       this.error.hidden = true;
       this.result = answer.result;
+      this.hiddenIn = answer.result.texts;
+      this.state.hidden = answer.result.hidden;
+      this.writeAddress();
       this.attention = answer.attention;
       this.draw();
       this.drawAttention();
@@ -332,20 +341,19 @@ class LivePage {
   private draw(): void {
     const { result, opened, state } = this;
     if (!result || !opened) return;
-    const { encoding } = result;
+    const { typed: encoding, hidden: places } = result;
     const cut = encoding.num_cut ? ` The last ${encoding.num_cut} did not fit and were left out.` : "";
     this.status.textContent = `${result.numTokens} tokens, computed here in ${Math.max(1, Math.round(result.milliseconds))} ms.${cut}`;
     const token = state.token !== null && state.token < result.numTokens ? state.token : usualToken(result);
-    tokenStrip(this.mounted(this.places.strip, stripOf(result, this.settings.kinds, token, []), { picked: (value) => this.change({ token: value as number }, false) }));
+    tokenStrip(this.mounted(this.places.strip, stripOf(result, this.settings.kinds, token, places), { picked: (value) => this.change({ token: value as number }, false) }));
     this.drawSteps(result, token);
     this.sections["masked-words"].hidden = !opened.hasMaskedWords;
     const toggle = (value: unknown) => {
       const place = value as number;
       if (encoding.text_ids[place] < 0) return;
-      const hidden = state.hidden.includes(place) ? state.hidden.filter((one) => one !== place) : [...state.hidden, place];
-      this.change({ hidden });
+      this.change({ hidden: places.includes(place) ? places.filter((one) => one !== place) : [...places, place] });
     };
-    tokenStrip(this.mounted(this.places.mask, stripOf(result, this.settings.kinds, -1, state.hidden), { picked: toggle }));
+    tokenStrip(this.mounted(this.places.mask, stripOf(result, this.settings.kinds, -1, places), { picked: toggle }));
     this.guesses.replaceChildren(...(result.guesses.length ? result.guesses.map(drawGuess)
       : [element("p", { className: "note", textContent: "No token is hidden." })]));
     this.sections.pairs.hidden = !opened.hasNextSentence;
@@ -394,7 +402,6 @@ class LivePage {
     if (this.sections[page].hidden) return;
     if (page === "tokens") this.change({ token: position }, false);
     else if (page === "attention") this.choose({ layer: layer ?? 0, heads: head === null ? [] : [head] });
-    else if (page === "masked-words" && position !== null && !this.result?.guesses.length) this.change({ hidden: [position] });
     this.showSection(page, true);
   }
 
@@ -406,7 +413,7 @@ class LivePage {
   }
 
   // How the word of a token was cut.
-  private drawSteps({ encoding, texts }: Result, token: number): void {
+  private drawSteps({ typed: encoding, texts }: Result, token: number): void {
     const { word_ids, text_ids, offsets, tokens, input_ids, tried } = encoding;
     const isText = text_ids[token] >= 0;
     hostOf(this.places.steps).hidden = !isText;
@@ -462,7 +469,7 @@ function drawGuess({ original, words, probabilities, own, lens, place }: Guess):
       element("div", { className: "bars" }, ...words.map((word, k) => bar(word, probabilities[k], word === original))),
       element("table", {}, element("caption", { textContent: "The best word after each layer" }),
         ...lens.map(({ word, probability }, layer) => element("tr", {},
-          element("th", { scope: "row", textContent: layer === 0 ? "input" : layer === last ? `layer ${layer - 1} (last)` : `layer ${layer - 1}` }),
+          element("th", { scope: "row", textContent: layer ? `after layer ${layer - 1}${layer === last ? " (last)" : ""}` : "input" }),
           element("td", {}, element("bdi", { textContent: legible(word) })), element("td", { textContent: percent(probability) }))))));
 }
 

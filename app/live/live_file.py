@@ -12,17 +12,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bertcore import Bert
+from bertcore.analysis.words.surprise import example_mask
 
-from ..bundle import read_bundle
-from ..canvas.heat_map import heat_map
-from ..canvas.lines import lines
-from ..canvas.overview import overview
-from ..canvas.shared import transport
-from ..html_file import document
+from ..parts.bundle import read_bundle
+from ..parts.canvas.heat_map import heat_map
+from ..parts.canvas.lines import lines
+from ..parts.canvas.overview import overview
+from ..parts.canvas.shared import transport
+from ..parts.html_file import document
+from ..parts.token_strip import token_strip, word_steps
+from ..parts.walk import drawing, steps, summary
 from ..plots import marks_of, theme
 from ..shell.sentence_box import DEFAULT, EXAMPLES
-from ..token_strip import token_strip, word_steps
-from ..walk import drawing, steps, summary
 from .lessons import guide
 from .weights import FORMS, Stored, pack_weights
 
@@ -94,11 +95,7 @@ def _closed(script: str) -> str:
 def _page(
     bert: Bert, stored: Stored, settings: Mapping[str, Any], held: Mapping[str, Markup | str]
 ) -> str:
-    """Return the page.
-
-    Args:
-        held: The worker's script and the weights in base64; empty where they are files of a site.
-    """
+    """Return the page; what is `held` in it is empty where it is in files of a site."""
     script = _closed(read_bundle(HERE / "live").script + "bundle.default();")
     css = _style(document.HERE / "document.css") + _style(HERE / "live.css")
     # A worker that the page makes has its policy, where this word allows WebAssembly and nothing
@@ -190,20 +187,37 @@ def _settings(bert: Bert, source: str, pages: Sequence[str], weights: bytes) -> 
         "map": heat_map.DEFAULT_OPTIONS,
         "styles": {name: component.bundle.style for name, component in views.items()},
         "examples": [
-            {"name": e.title, "first": e.text_a, "second": e.text_b or None} for e in own or usual
+            {
+                "name": e.title,
+                "first": e.text_a,
+                "second": e.text_b or None,
+                "hidden": _hidden(bert, e.text_a, e.text_b or None),
+            }
+            for e in own or usual
         ],
     }
 
 
+def _hidden(bert: Bert, text_a: str, text_b: str | None) -> list[int] | None:
+    """Return the word that the app hides; None if it hides none, as beside a typed [MASK]."""
+    encoding = bert.tokenize(text_a, text_b)
+    is_typed = bert.tokenizer.mask_id in encoding.input_ids
+    has_word = any(text >= 0 for text in encoding.text_ids)
+    if is_typed or not has_word or not {"mlm", "mask"} <= bert.capabilities:
+        return None
+    return [example_mask(bert, text_a, text_b)]
+
+
 def _glance(bert: Bert) -> dict[str, Any]:
     """Return what BERT at a glance has of the checkpoint, not of the text."""
-    glance = summary.summarize(bert, "a", "a", ())
+    can_hide = {"mlm", "mask"} <= bert.capabilities
+    glance = summary.summarize(bert, "a", "a", (1,) if can_hide else ())
     return {
         "outline": [step._asdict() for step in steps.outline(bert, glance)],
         "phrases": steps.PHRASES,
         "fixed": steps.fixed_values(bert, marks_of(bert.tokenizer)),
         "parts": steps.names_of_parts(bert, glance),
         "absent": drawing.absent_of(bert, glance),
-        "lacking": {"words": drawing.NO_WORD, "pair": drawing.NO_PAIR},
+        "no_word": drawing.NO_WORD,
         "diverging": theme.diverging_bytes().flatten().tolist(),
     }

@@ -1,9 +1,9 @@
 // What the app's views are sent, made of what the network computed: as the Python modules beside the views make it.
 
-import type { Bytes } from "../browser/data_blocks";
-import { quickEncoder } from "../canvas/shared/transport";
-import type { StripData } from "../token_strip/facts";
-import { range } from "../browser/text";
+import type { Bytes } from "../parts/browser/data_blocks";
+import { quickEncoder } from "../parts/canvas/shared/transport";
+import type { StripData } from "../parts/token_strip/facts";
+import { range } from "../parts/browser/text";
 import { HeadMeasures } from "./measures";
 import type { Floats } from "./network/arithmetic";
 import type { Encoding } from "./network/wordpiece";
@@ -131,7 +131,7 @@ export class Messages implements Viewer {
 }
 
 /** What the strip of tokens shows. */
-export function stripOf({ encoding }: Result, { a, b, special }: Look["kinds"], selected: number, marked: number[]): StripData {
+export function stripOf({ typed: encoding }: Result, { a, b, special }: Look["kinds"], selected: number, marked: number[]): StripData {
   return {
     tokens: encoding.tokens, ids: encoding.input_ids, segments: encoding.segment_ids,
     positions: range(encoding.tokens.length), texts: encoding.text_ids, words: encoding.word_ids,

@@ -1,7 +1,7 @@
 // Reads texts with the network: what the worker computes, and what it is asked.
 
-import type { Bytes } from "../browser/data_blocks";
-import { unpack } from "../canvas/shared/transport";
+import type { Bytes } from "../parts/browser/data_blocks";
+import { unpack } from "../parts/canvas/shared/transport";
 import { Ledger, plainMachine, type Floats, type Machine } from "./network/arithmetic";
 import { Bert, Room, type Activations } from "./network/bert";
 import { Characters } from "./network/characters";
@@ -15,7 +15,10 @@ export interface Question {
   first: string;
   /** null for one text. */
   second: string | null;
-  hidden: number[];
+  /** None chosen: a word is, so that there is something to guess. */
+  hidden: number[] | null;
+  /** The texts whose places they are: an edit moves them along with their words. */
+  hiddenIn: [string, string | null];
 }
 
 export interface Guess {
@@ -33,7 +36,10 @@ export interface Guess {
 export interface Result {
   number: number;
   texts: [string, string | null];
+  /** As typed, and with [MASK] where a token is hidden, which is what is run. */
+  typed: Encoding;
   encoding: Encoding;
+  hidden: number[];
   numTokens: number;
   numHeads: number;
   guesses: Guess[];
@@ -42,7 +48,7 @@ export interface Result {
   milliseconds: number;
 }
 
-/** Sees the attention of the texts as they are typed, [H, T, T], layer by layer; the next one may overwrite it. */
+/** Sees the attention of the texts that are shown, [H, T, T], layer by layer; the next one may overwrite it. */
 export interface Viewer {
   start(encoding: Encoding, isMark: boolean[]): void;
   layer(attention: Floats, layer: number): void;
@@ -69,14 +75,14 @@ export class Reader {
   readonly wordpiece: WordPiece;
   readonly bert: Bert;
   private readonly characters: Characters;
-  /** Of the texts as typed, and of all other inputs. */
-  private readonly typed: Room;
+  /** Of the texts that are shown, and of all other inputs. */
+  private readonly shown: Room;
   private readonly changed: Room;
-  private inTyped = "";
+  private inShown = "";
   private inChanged = "";
-  /** The layer of the typed texts whose attention is there; null for none. */
+  /** The layer of the shown texts whose attention is there; null for none. */
   private atLayer: { layer: number; weights: Floats } | null = null;
-  /** Sees what is typed when it is computed. */
+  /** Sees what is shown when it is computed. */
   viewer: Viewer | null = null;
 
   /**
@@ -98,7 +104,7 @@ export class Reader {
     this.characters = new Characters(header.characters);
     this.wordpiece = new WordPiece(tokenizer, this.characters);
     this.bert = new Bert(header, machine, tokenizer.max_length);
-    this.typed = new Room(machine, config, tokenizer.max_length);
+    this.shown = new Room(machine, config, tokenizer.max_length);
     this.changed = new Room(machine, config, tokenizer.max_length);
     this.opened = {
       name: header.name, numLayers: config.num_hidden_layers, numHeads: config.num_attention_heads, vocabSize: tokenizer.vocab.length,
@@ -107,38 +113,54 @@ export class Reader {
     };
   }
 
-  /** What is seen of the texts as they are typed, and what is guessed where tokens are hidden. */
-  read({ number, first, second, hidden }: Question): Result {
+  /**
+   * What is seen of texts, and what is guessed where tokens are hidden.
+   *
+   * @param choose Finds the tokens to hide in texts in which none was chosen.
+   */
+  read({ number, first, second, hidden: chosen, hiddenIn }: Question, choose: () => number[] = () => []): Result {
     const start = performance.now();
-    const encoding = this.wordpiece.encode(first, second);
-    const { input_ids, segment_ids, text_ids } = encoding;
-    const activations = this.trace(encoding);
-    const ids = input_ids.map((id, place) => (hidden.includes(place) && text_ids[place] >= 0 ? this.mask : id));
-    const masks = this.guesses && this.bert.hasMaskedWords ? ids.flatMap((id, place) => (id === this.mask ? [place] : [])) : [];
-    const states = masks.length ? this.run(ids, segment_ids).hiddenStates : [];
+    const typed = this.wordpiece.encode(first, second);
+    const { input_ids, text_ids } = typed;
+    const isSame = hiddenIn[0] === first && hiddenIn[1] === second;
+    const moved = isSame ? chosen ?? [] : movedPlaces(this.wordpiece.encode(...hiddenIn), typed, chosen ?? []);
+    const kept = moved.filter((place) => text_ids[place] >= 0 && input_ids[place] !== this.mask);
+    const hidden = kept.length || chosen?.length === 0 ? kept : choose();
+    const encoding = this.hide(typed, hidden);
+    const masks = this.guesses && this.bert.hasMaskedWords ? encoding.input_ids.flatMap((id, place) => (id === this.mask ? [place] : [])) : [];
+    const { hiddenStates, numTokens } = this.trace(encoding);
     return {
-      number, texts: [first, second], encoding, numTokens: activations.numTokens, numHeads: this.opened.numHeads,
-      guesses: masks.map((place) => this.guess(states, place, encoding)),
-      next: this.bert.hasNextSentence && text_ids.includes(1)
-        ? this.bert.nextProbability(activations.hiddenStates[activations.hiddenStates.length - 1]) : null,
+      number, texts: [first, second], typed, encoding, hidden, numTokens, numHeads: this.opened.numHeads,
+      guesses: masks.map((place) => this.guess(hiddenStates, place, typed)),
+      next: this.bert.hasNextSentence && text_ids.includes(1) ? this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]) : null,
       milliseconds: performance.now() - start,
     };
   }
 
-  /** What the network computes of texts as they are typed. */
+  /** An input with [MASK] at some places. */
+  hide(typed: Encoding, places: number[]): Encoding {
+    const isHidden = (place: number) => places.includes(place);
+    const mask = this.wordpiece.settings.vocab[this.mask];
+    return {
+      ...typed, input_ids: typed.input_ids.map((id, place) => (isHidden(place) ? this.mask : id)),
+      tokens: typed.tokens.map((token, place) => (isHidden(place) ? mask : token)),
+    };
+  }
+
+  /** What the network computes of the texts that are shown. */
   trace(encoding: Encoding): Activations {
     const { input_ids, segment_ids, tokens } = encoding;
     const input = JSON.stringify([input_ids, segment_ids]);
-    if (this.inTyped === input) return this.typed.activations(input_ids.length);
-    this.inTyped = input;
+    if (this.inShown === input) return this.shown.activations(input_ids.length);
+    this.inShown = input;
     this.viewer?.start(encoding, tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.isPunctuation(c))));
-    return this.bert.run(input_ids, segment_ids, this.typed, (weights, layer) => {
+    return this.bert.run(input_ids, segment_ids, this.shown, (weights, layer) => {
       this.atLayer = { layer, weights };
       this.viewer?.layer(weights, layer);
     });
   }
 
-  /** A layer's attention of texts as they are typed, [H, T, T]; what is computed next overwrites it. */
+  /** A layer's attention of the shown texts, [H, T, T]; what is computed next overwrites it. */
   attention(encoding: Encoding, layer: number): Floats {
     const { hiddenStates } = this.trace(encoding);
     if (this.atLayer?.layer !== layer) this.atLayer = { layer, weights: this.bert.attention(layer, hiddenStates[layer]) };
@@ -152,8 +174,8 @@ export class Reader {
    */
   run(inputIds: number[], segmentIds: number[], see?: See): Activations {
     const input = JSON.stringify([inputIds, segmentIds]);
-    if (this.inTyped === input) {
-      const activations = this.typed.activations(inputIds.length);
+    if (this.inShown === input) {
+      const activations = this.shown.activations(inputIds.length);
       if (see) activations.halves.forEach((_, layer) => see(this.bert.attention(layer, activations.hiddenStates[layer]), layer));
       if (see) this.atLayer = null;
       return activations;
@@ -193,10 +215,30 @@ export class Reader {
     return this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]);
   }
 
-  /** The probability that A follows B: what `read` tells of B after A, with the texts swapped. */
-  swapped({ first, second }: Question): number | null {
-    return second === null ? null : this.follows(second, first);
+  /** The probability that A follows B: what `read` tells of B after A, with the texts swapped and the same words hidden. */
+  swapped({ texts: [first, second], encoding: { text_ids }, hidden }: Result): number | null {
+    if (second === null || !this.bert.hasNextSentence) return null;
+    const swapped = this.wordpiece.encode(second, first);
+    const hiddenThere = hidden.map((place) => {
+      const text = text_ids[place];
+      return swapped.text_ids.indexOf(1 - text) + place - text_ids.indexOf(text);
+    });
+    const { input_ids, segment_ids } = this.hide(swapped, hiddenThere);
+    const { hiddenStates } = this.run(input_ids, segment_ids);
+    return this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]);
   }
+}
+
+// Where hidden tokens are after an edit: before and behind what has changed.
+function movedPlaces({ tokens: before }: Encoding, { tokens: after }: Encoding, hidden: number[]): number[] {
+  const most = Math.min(before.length, after.length);
+  let [start, end] = [0, 0];
+  while (start < most && before[start] === after[start]) start++;
+  while (end < most - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end++;
+  return hidden.flatMap((place) => {
+    if (place < start) return [place];
+    return place >= before.length - end && place < before.length ? [place + after.length - before.length] : [];
+  });
 }
 
 // The places of the largest numbers, the largest first.

@@ -9,8 +9,8 @@ export interface State {
   first: string;
   /** null for one text. */
   second: string | null;
-  /** Places of hidden tokens. */
-  hidden: number[];
+  /** Places of hidden tokens; null for a word that can be guessed. */
+  hidden: number[] | null;
   /** The chosen token. */
   token: number | null;
   layer: number;
@@ -28,12 +28,12 @@ export interface State {
 }
 
 export const START: Omit<State, "first" | "second"> =
-  { hidden: [], token: null, layer: 0, heads: [], view: "lines", step: 0, lesson: "", lessonStep: 1, done: "", language: "en" };
+  { hidden: null, token: null, layer: 0, heads: [], view: "lines", step: 0, lesson: "", lessonStep: 1, done: "", language: "en" };
 
 export function writeState({ first, second, hidden, token, layer, heads, view, step, lesson, lessonStep, done, language }: State): string {
   const fields = new URLSearchParams({ a: first });
   if (second !== null) fields.set("b", second);
-  if (hidden.length) fields.set("hidden", hidden.join("."));
+  if (hidden) fields.set("hidden", hidden.join("."));
   if (token !== null) fields.set("token", String(token));
   if (layer) fields.set("layer", String(layer));
   if (heads.length) fields.set("heads", heads.join("."));
@@ -55,7 +55,7 @@ export function readState(fragment: string, usual: State): State {
   if (first === null) return usual;
   const numbers = (name: string) => (fields.get(name) ?? "").split(".", MOST_PARTS).filter((part) => /^\d{1,4}$/.test(part)).map(Number);
   return {
-    first, second: text("b"), hidden: numbers("hidden"), token: numbers("token")[0] ?? null,
+    first, second: text("b"), hidden: fields.has("hidden") ? numbers("hidden") : null, token: numbers("token")[0] ?? null,
     layer: numbers("layer")[0] ?? 0, heads: numbers("heads"), view: fields.get("view") === "map" ? "map" : "lines",
     step: numbers("step")[0] ?? 0, lesson: fields.get("lesson") ?? "", lessonStep: numbers("lesson_step")[0] ?? 1,
     done: (fields.get("lesson_done") ?? "").slice(0, MOST_PARTS), language: fields.get("lesson_language") ?? START.language,

@@ -13,13 +13,14 @@ from tokenizers.normalizers import NFD, BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from torch import Tensor
 
-from bertcore import Bert, lowlevel
-from bertcore.checkpoints.save import hf_config, hf_state_dict
-from bertcore.tokenizer import Tokenizer
-from bertcore.tokenizer.characters import combining_class
-from bertcore.tokenizer.tokenizer import MAX_WORD_LENGTH
+from bertcore import Bert
+from bertcore.model import lowlevel
+from bertcore.model.checkpoints.save import hf_config, hf_state_dict
+from bertcore.model.tokenizer import Tokenizer
+from bertcore.model.tokenizer.characters import combining_class
+from bertcore.model.tokenizer.tokenizer import MAX_WORD_LENGTH
 
-from ..canvas.shared.transport import Deflated, pack
+from ..parts.canvas.shared.transport import Deflated, pack
 
 _BETWEEN = "0"
 """Stands between all characters; no other one becomes or contains it."""

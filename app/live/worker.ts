@@ -1,8 +1,8 @@
 // The worker: opens the weights once, then answers questions; of those that wait, the last one alone. What takes
 // another run of the network follows each answer, unless a question came meanwhile.
 
-import type { Bytes } from "../browser/data_blocks";
-import { answerOf, NotShown, type Given } from "./answers";
+import type { Bytes } from "../parts/browser/data_blocks";
+import { answerOf, NotShown, wordToHide, type Given } from "./answers";
 import { glanceMessage, type GlanceLook } from "./glance";
 import type { Heard } from "./guide";
 import { Messages, type Choice, type Heads, type Look } from "./messages";
@@ -62,22 +62,24 @@ export default function serve(scope: Scope): void {
   };
   const answer = () => trying(() => {
     if (!reader || !waiting) return;
-    const { question, choice } = waiting;
+    const { question: { first, second }, question, choice } = waiting;
+    const own = reader;
     waiting = null;
-    const result = reader.read(question);
+    const result = own.read(question, () => wordToHide(own, first, second));
     read = result;
     const attention = messages && { overview: messages.overview(result), heads: messages.heads(reader, result, choice) };
     scope.postMessage({ result, attention }, attention ? [attention.overview.buffer, attention.heads.message.buffer] : []);
     // While a long text is typed, the next question should find the worker free.
-    setTimeout(() => follow(question, result), result.milliseconds < QUICK ? 0 : result.milliseconds);
+    setTimeout(() => follow(result), result.milliseconds < QUICK ? 0 : result.milliseconds);
   });
-  const follow = (question: Question, { next, number }: Result) => trying(() => {
+  const follow = (result: Result) => trying(() => {
     if (!reader || !wanted || waiting) return;
+    const { next, number } = result;
     if (wanted.glance) {
-      const message = glanceMessage(reader, question, wanted.glance);
+      const message = glanceMessage(reader, result, wanted.glance);
       scope.postMessage({ glance: { number, message } }, [message.buffer]);
     }
-    if (wanted.swaps && next !== null) scope.postMessage({ swapped: { number, probability: reader.swapped(question) } });
+    if (wanted.swaps && next !== null) scope.postMessage({ swapped: { number, probability: reader.swapped(result) } });
   });
   scope.onmessage = ({ data }) => trying(async () => {
     if ("question" in data) {

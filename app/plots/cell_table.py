@@ -1,14 +1,18 @@
 """Arrays and results as tables: a row for each cell, or for each item."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
-from bertcore.tasks.judged import WrongAnswer
+from ..on_demand import pd
+
+if TYPE_CHECKING:
+    from bertcore.training.tasks.judged import WrongAnswer
 
 
 def cell_table(

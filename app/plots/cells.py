@@ -1,17 +1,19 @@
 """Heat maps with a text in each cell: of heads, which can be clicked, and of CKA between layers."""
 
-import math
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from bertcore.analysis.compare.cka import LayerSimilarity
+from bertcore.base.states import state_names
 
+from ..on_demand import pd
 from . import theme
 from .cell_table import cell_table
-from .figure import Figure, Properties, Shades, heatmap, scatter
+from .figure import Figure, Properties, Shades, trace
 
 
 def cell_text(
@@ -29,7 +31,8 @@ def cell_text(
         shades: The colours of the cells.
     """
     num_rows, num_columns = values.shape
-    return scatter(
+    return trace(
+        "scatter",
         x=[column for _ in range(num_rows) for column in range(num_columns)],
         y=[row for row in range(num_rows) for _ in range(num_columns)],
         mode="text",
@@ -67,83 +70,11 @@ def numbered(
     }
 
 
-MAX_NUMBERED = 16  # most columns for which each cell shows its number
-
-
-def similarity_table(
-    similarity: LayerSimilarity, layers: Sequence[int] | None = None
-) -> pd.DataFrame:
-    """Return a row for each pair of layers.
-
-    Args:
-        layers: Their numbers, if not all from 0 on are compared.
-    """
-    first, second = similarity.plain.shape
-    return cell_table(
-        {"layer_first": range(first) if layers is None else layers},
-        {"layer_second": range(second) if layers is None else layers},
-        cka=similarity.plain,
-        cka_debiased=similarity.debiased,
-        cka_chance=similarity.plain_chance,
-        cka_debiased_chance=similarity.debiased_chance,
-    )
-
-
-def heat_from_zero(
-    values: NDArray[np.floating],
-    numbers: NDArray[np.floating],
-    columns: int,
-    unit: str,
-    digits: str = "{:.0f}",
-) -> Properties:
-    """Return a heat map from 0 up, with a number in each cell if there is room; NaN is empty."""
-    finite = values[np.isfinite(values)]
-    top = float(finite.max(initial=0.0))
-    highest = max(top, 1e-6)
-    written = {}
-    if columns <= MAX_NUMBERED:
-        text = [[digits.format(n) if math.isfinite(n) else "" for n in row] for row in numbers]
-        written = numbered(values, text, 12, theme.from_zero(highest))
-    return heatmap(
-        z=np.where(np.isfinite(values), values, np.nan),
-        zmin=0,
-        zmax=highest,
-        colorscale=theme.SEQUENTIAL,
-        xgap=2,
-        ygap=2,
-        hoverinfo="skip",
-        colorbar=theme.bar_beside(unit),
-        **written,
-    )
-
-
-def lay_out_cells(fig: Figure, rows: int, columns: int) -> None:
-    """Number rows and columns from 0, the first row on top; of many every fourth."""
-    fig.update_xaxes(range=[-0.5, columns - 0.5], dtick=1 if columns <= 24 else 4, showgrid=False)
-    fig.update_yaxes(range=[rows - 0.5, -0.5], dtick=1 if rows <= 24 else 4, showgrid=False)
-
-
-def clickable_heads(
-    heat: Properties,
-    shape: tuple[int, ...],
-    *,
-    size: float,
-    words: Sequence[str],
-    hover: str,
-    opened: tuple[int, int] | None,
-) -> Figure:
-    """Return a heat map of heads that can be clicked; a click gives "layer.head".
-
-    Args:
-        heat: The heat map: rows are layers, columns heads.
-        shape: [L, H].
-        size, words, hover, opened: As for `add_clicks`.
-    """
-    fig = Figure(heat)
-    names = [f"{layer}.{head}" for layer in range(shape[0]) for head in range(shape[1])]
-    add_clicks(fig, shape, names, size=size, words=words, hover=hover, opened=opened)
-    lay_out_cells(fig, *shape)
-    return fig
+def similarity_table(similarity: LayerSimilarity) -> pd.DataFrame:
+    """Return a row for each pair of hidden states."""
+    first, second = map(state_names, similarity.cka.shape)
+    numbers = {"cka": similarity.cka, "chance": similarity.chance}
+    return cell_table({"state_first": first}, {"state_second": second}, **numbers)
 
 
 def add_clicks(

@@ -1,5 +1,8 @@
 """The kinds of charts: one tidy frame in, a figure out, its looks and its hover decided here."""
 
+from __future__ import annotations
+
+import math
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
+from ..on_demand import pd
 from . import theme, token_flow
 from .cells import add_clicks, cell_text, numbered
-from .figure import Figure, Properties, Shades, bar, error_bars, scatter, subplots, with_interval
-from .formats import exactly, percent, shorten
+from .figure import Figure, Properties, Shades, error_bars, subplots, trace, with_interval
+from .formats import exactly, in_form, percent, shorten
 
-Column: TypeAlias = str | Callable[[pd.DataFrame], Iterable[Any]]
+Column: TypeAlias = "str | Callable[[pd.DataFrame], Iterable[Any]]"
 """The name of a column, or what computes one from the frame."""
 
 
@@ -26,21 +29,18 @@ class Chart(ABC):
     Only `hover` texts and titles contain Plotly's HTML, and escape on their own.
     """
 
-    table: Callable[..., pd.DataFrame] = lambda frame: frame
-    """Results -> a row for each thing that is drawn; a `View` has its own."""
-
-    def figure(self, *results: Any, **changes: Any) -> Figure:
-        """Return the figure of results.
-
-        Args:
-            results: What `table` takes.
-            changes: Fields of this chart that differ this time.
-        """
-        return self.draw(self.table(*results), **changes)
+    only: Mapping[str, Any] = field(default_factory=dict)
+    """Column -> the value of the rows that are drawn, or None for missing; the download has all."""
 
     def draw(self, frame: pd.DataFrame, **changes: Any) -> Figure:
-        """Return the figure of a frame; see `figure`."""
+        """Return the figure of a frame.
+
+        Args:
+            changes: Fields of this chart that differ this time.
+        """
         chart = replace(self, **changes) if changes else self
+        for of, value in chart.only.items():
+            frame = frame[frame[of].isna() if value is None else frame[of] == value]
         return chart._draw(frame)
 
     @abstractmethod
@@ -63,13 +63,18 @@ class Bars(Chart):
     name: str
     by: str = ""
     """Column whose values are the plots; one plot if not given."""
-    accent: Column
-    """Whether each bar stands out."""
+    accent: Column = ""
+    """Whether each bar stands out; none does if not given."""
+    pale: Column = ""
+    """Whether each bar recedes."""
     title: Callable[[pd.DataFrame], str] = lambda rows: ""
     """Rows of a plot -> its title, in Plotly's HTML."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
-        frame = frame.assign(accent=column(frame, self.accent))
+        frame = frame.assign(
+            accent=column(frame, self.accent) if self.accent else False,
+            pale=column(frame, self.pale) if self.pale else False,
+        )
         groups = [rows for _, rows in frame.groupby(self.by, sort=False)] if self.by else [frame]
         columns, longest = min(ABREAST, len(groups)), max(map(len, groups))
         rows = -(-len(groups) // columns)
@@ -85,7 +90,10 @@ class Bars(Chart):
             names = [theme.escape(name) for name in group[self.name]]
             values = group[self.value].to_numpy()
             labels = [f"<b>{n}</b>  {percent(v)}" for n, v in zip(names, values, strict=True)]
-            colours = [theme.ACCENT if out else theme.SEGMENT_A for out in group["accent"]]
+            colours = [
+                theme.ACCENT if out else theme.SPECIAL if recedes else theme.SEGMENT_A
+                for out, recedes in zip(group["accent"], group["pale"], strict=True)
+            ]
             fig.add(
                 "bar",
                 x=values,
@@ -165,7 +173,8 @@ class Boxes(Chart):
 def box_bars(boxes: list[token_flow.Box], **properties: Any) -> Properties:
     """Return a trace of boxes; one without boxes still has its place in the legend."""
     nothing: list[float | None] = [None]
-    return bar(
+    return trace(
+        "bar",
         base=[box.left for box in boxes] or nothing,
         x=[box.width for box in boxes] or nothing,
         y=[box.line for box in boxes] or nothing,
@@ -176,6 +185,59 @@ def box_bars(boxes: list[token_flow.Box], **properties: Any) -> Properties:
         hovertemplate="%{customdata}<extra></extra>",
         **properties,
     )
+
+
+def kind_boxes(
+    texts: Sequence[str],
+    below: Sequence[str],
+    kinds: Sequence[str],
+    hover: Sequence[str],
+    legend: Mapping[str, tuple[str, str]],
+    *,
+    none: str = "",
+    framed: int | None = None,
+) -> Figure:
+    """Draw tokens as boxes in the colour of their kind; a click gives the token's place.
+
+    Args:
+        texts: [T]
+        below: The second line of each box, [T].
+        kinds: Keys of `legend`, or "" for pale boxes, [T].
+        hover: In Plotly's HTML, [T].
+        legend: Name and colour of each kind; colours are dark enough for white letters.
+        none: What pale boxes are called in the legend; "" if they are not in it.
+        framed: The place of a box with a frame.
+    """
+    boxes = token_flow.place(texts, below)
+    lines = [token_flow.two_lines(*both) for both in zip(texts, below, strict=True)]
+    fig = Figure()
+    for kind, (name, colour) in {**legend, "": (none, PALE)}.items():
+        members = [place for place, of in enumerate(kinds) if of == kind]
+        if members or kind:
+            drawn = box_bars(
+                [boxes[i] for i in members],
+                name=theme.escape(shorten(name, 40)),
+                showlegend=bool(name),
+                text=[lines[i] for i in members],
+                textposition="inside" if kind else "none",
+                insidetextfont={"size": 13, "color": theme.WHITE},
+                marker={"color": colour, "line_width": 0, "cornerradius": 5},
+                customdata=[[i, hover[i]] for i in members],
+            )
+            fig.add_trace({**drawn, "hovertemplate": "%{customdata[1]}<extra></extra>"})
+    pale = [place for place, kind in enumerate(kinds) if not kind]
+    token_flow.write(fig, [boxes[i] for i in pale], [lines[i] for i in pale])
+    if framed is not None:
+        line = {"width": 4, "color": theme.ACCENT}
+        marker = {"color": "rgba(0, 0, 0, 0)", "line": line, "cornerradius": 5}
+        outline = box_bars([boxes[framed]], marker=marker, showlegend=False, hoverinfo="skip")
+        fig.add_trace({**outline, "hovertemplate": None})
+    token_flow.draw(fig, boxes, legend_height=34)
+    fig.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
+    return fig
+
+
+PALE = "rgba(127, 134, 152, 0.16)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,14 +263,32 @@ class Words(Chart):
             below = 2 + max(box.line for box in boxes) if boxes else 0
             placed = token_flow.place([words[i] for i in places], [numbers[i] for i in places])
             boxes += [replace(box, line=box.line + below) for box in placed]
-        return token_flow.word_boxes(
-            words,
-            values,
-            numbers,
-            boxes=boxes,
-            is_dark=self.is_dark,
-            scale_title=self.scale_title,
+        filled = np.nan_to_num(values)
+        shades = theme.around_zero(max(np.abs(filled).max(initial=0.0), 1e-9), self.is_dark)
+        marker = {
+            "color": filled,
+            "colorscale": shades.scale,
+            "cmin": shades.low,
+            "cmax": shades.high,
+            "line": {"width": 1, "color": theme.GRID},
+            "cornerradius": 5,
+            "colorbar": theme.bar_above(self.scale_title),
+        }
+        drawn = box_bars(
+            boxes,
+            text=[
+                token_flow.two_lines(w, number) for w, number in zip(words, numbers, strict=True)
+            ],
+            textposition="inside",
+            insidetextfont={"size": 13, "color": theme.inks(filled, shades).tolist()},
+            marker=marker,
+            customdata=[
+                f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
+                for word, number in zip(words, numbers, strict=True)
+            ],
+            showlegend=False,
         )
+        return token_flow.draw(Figure(drawn), boxes, legend_height=60)
 
 
 MOST_NAMES = 40  # names along an axis of a grid; of more, every second, third ...
@@ -245,14 +325,15 @@ class Grid(Chart):
     is_dark: bool = False
     bounds: tuple[float, float] | None = None
     """Ends of the colour scale; those of the numbers if not given."""
-    order: Sequence[object] = ()
-    """Of rows and columns, if not as they occur."""
     most: int = 0
     """Most columns that are drawn, and rows of the same keys: those with the largest numbers; 0 for
     all."""
     opened: tuple[object, object] | None = None
     """Row and column of the framed cell, which makes the cells clickable: a click gives
     "row.column"."""
+    hover: str = ""
+    """Column of what clickable cells show on hover, in Plotly's HTML; names and number if not
+    given."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
         sizes = frame[self.value].abs().groupby(frame[self.column]).max()
@@ -287,14 +368,14 @@ class Grid(Chart):
 
     def _add(self, fig: Figure, part: pd.DataFrame, name: str, shades: Shades, place: int) -> None:
         at = {"row": 1, "col": place} if self.by else {}
-        keys = [[*self.order] or list(part[of].unique()) for of in (self.row, self.column)]
+        keys = [list(part[of].unique()) for of in (self.row, self.column)]
         cells = part.drop_duplicates([self.row, self.column]).set_index([self.row, self.column])
         every = pd.MultiIndex.from_product(keys)
         shape = (len(keys[0]), len(keys[1]))
         values = cells[self.value].reindex(every).to_numpy(np.float64)
         text = [
             "" if pd.isna(value) else theme.escape(shorten(str(word)))
-            if self.text else f"{value:{self.form}}"
+            if self.text else in_form(value, self.form)
             for value, word in zip(
                 values, cells[self.text or self.value].reindex(every), strict=True
             )
@@ -307,7 +388,7 @@ class Grid(Chart):
             [theme.escape(shorten(str(called[key]), LONGEST_NAME)) for key in axis]
             for axis, called in zip(keys, labels, strict=True)
         ]
-        numbers = ["—" if np.isnan(value) else f"{value:{self.form}}" for value in values]
+        numbers = ["—" if np.isnan(value) else in_form(value, self.form) for value in values]
         hover = [
             f"{down}, {across}: " + (f"{word} <b>{number}</b>" if self.text else f"<b>{number}</b>")
             for (down, across), word, number in zip(
@@ -318,7 +399,10 @@ class Grid(Chart):
             )
         ]
         matrix, num_columns = values.reshape(shape), shape[1]
-        by_row = [text[i : i + num_columns] for i in range(0, len(text), num_columns)]
+        by_row, told_by_row = (
+            [each[row * num_columns :][:num_columns] for row in range(shape[0])]
+            for each in (text, hover)
+        )
         # "~" leaves out zeros at the end: 50% and not 50.0%.
         bar = theme.bar_above(self.title, tickformat=f"{self.form[:-1]}~{self.form[-1]}")
         letters = num_columns * max(map(len, text), default=0)
@@ -331,7 +415,7 @@ class Grid(Chart):
             "%{customdata}",
             gap=2 if num_columns <= MOST_NAMES else 0,
             colorbar=bar if place == 1 else None,
-            customdata=[hover[i : i + num_columns] for i in range(0, len(hover), num_columns)],
+            customdata=told_by_row,
             **(numbered(matrix, by_row, size, shades) if is_written and not self.text else {}),
             **at,
         )
@@ -340,11 +424,16 @@ class Grid(Chart):
         if self.opened is not None:
             clicked = [f"{down}.{across}" for down in keys[0] for across in keys[1]]
             opened = (keys[0].index(self.opened[0]), keys[1].index(self.opened[1]))
-            add_clicks(fig, shape, clicked, size=30, words=hover, opened=opened)
-        for update, called in ((fig.update_yaxes, names[0]), (fig.update_xaxes, names[1])):
-            ticks = range(0, len(called), -(-len(called) // MOST_NAMES))
+            told = [*cells[self.hover].reindex(every)] if self.hover else hover
+            add_clicks(fig, shape, clicked, size=30, words=told, opened=opened)
+        shown = [
+            short_states(axis) if title.startswith(AFTER_LAYER) else axis
+            for axis, title in zip(names, self.titles, strict=True)
+        ]
+        for update, called in ((fig.update_yaxes, shown[0]), (fig.update_xaxes, shown[1])):
+            ticks = range(0, len(called), -(-len(called) // MOST_NAMES) or 1)
             update(tickvals=list(ticks), ticktext=[called[i] for i in ticks], showgrid=False, **at)
-        is_turned = max(map(len, names[1]), default=0) * num_columns > 90
+        is_turned = max(map(len, shown[1]), default=0) * num_columns > 90
         title = f"{theme.escape(name)}{self.titles[1]}"
         fig.update_xaxes(
             title_text=title if is_turned or self.by else "",
@@ -375,13 +464,11 @@ class Intervals(Chart):
 
     name: str
     """Column of the rows' names."""
-    number: Column
-    """The cases in each row, or another note, which stands in brackets behind its name."""
+    number: Column = ""
+    """The cases in each row, which stand in brackets behind its name; its values if not given."""
     value: str
     by: str = ""
     """Column of the dots' names, if a row has several; the cases are then the most that one has."""
-    only: Mapping[str, Any] = field(default_factory=dict)
-    """Column -> the value of the rows that are drawn, or None for missing; the download has all."""
     line: float | None = None
     """Where a dotted line goes from top to bottom."""
     is_fraction: bool = True
@@ -392,9 +479,7 @@ class Intervals(Chart):
     """In Plotly's HTML."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
-        for of, value in self.only.items():
-            frame = frame[frame[of].isna() if value is None else frame[of] == value]
-        frame = frame.assign(_number=column(frame, self.number))
+        frame = frame.assign(_number=self._numbers(frame))
         numbers = dict(zip(frame[self.name], frame["_number"], strict=True))
         rows = {name: row for row, name in enumerate(numbers)}
         groups = [*frame.groupby(self.by, sort=False)] if self.by else [("", frame)]
@@ -404,7 +489,32 @@ class Intervals(Chart):
             dots = dots[dots[self.value].notna()]
             heights = [rows[name] + offset for name in dots[self.name]]
             colour = theme.CATEGORICAL[place % len(theme.CATEGORICAL)]
-            fig.add_trace(self._dots(dots, str(dots_name), heights, colour, len(groups) > 1))
+            name, values = theme.escape(str(dots_name)), dots[self.value]
+            nothing = pd.Series(np.nan, index=dots.index)
+            low, high = (dots.get(end, nothing) for end in ("low", "high"))
+            rows_of_dots = zip(dots[self.name], values, low, high, dots["_number"], strict=True)
+            fig.add(
+                "scatter",
+                x=values.tolist(),
+                y=heights,
+                mode="markers",
+                cliponaxis=False,  # a dot at 100% is whole
+                name=name or None,
+                marker={"color": colour, "size": 9 if self.by else 11},
+                error_x=error_bars(values, low, high, colour, thickness=1.6),
+                customdata=[
+                    [
+                        theme.escape(str(row)),
+                        with_interval(value, below, above, self._form),
+                        _counted(number),
+                    ]
+                    for row, value, below, above, number in rows_of_dots
+                ],
+                hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}"
+                + ("" if self.by or not self.number else " (%{customdata[2]})")
+                + f"<extra>{name}</extra>",
+                showlegend=len(groups) > 1,
+            )
         if self.line is not None:
             fig.add_vline(x=self.line, line={"dash": "dot", "color": theme.SPECIAL})
         legend = 24 if len(groups) > 1 else 0
@@ -421,35 +531,15 @@ class Intervals(Chart):
         fig.update_layout(margin_r=24, dragmode=False)  # room for "100%"
         return fig
 
-    def _dots(
-        self,
-        dots: pd.DataFrame,
-        name: str,
-        heights: Sequence[float],
-        colour: str,
-        is_in_legend: bool,
-    ) -> Properties:
-        form = ".1%" if self.is_fraction else ".3f"
-        nothing = pd.Series(np.nan, index=dots.index)
-        values, (low, high) = dots[self.value], (dots.get(end, nothing) for end in ("low", "high"))
-        numbers = zip(dots[self.name], values, low, high, dots["_number"], strict=True)
-        return scatter(
-            x=values.tolist(),
-            y=heights,
-            mode="markers",
-            cliponaxis=False,  # a dot at 100% is whole
-            name=theme.escape(name) or None,
-            marker={"color": colour, "size": 9 if self.by else 11},
-            error_x=error_bars(values, low, high, colour, thickness=1.6),
-            customdata=[
-                [theme.escape(str(row)), with_interval(value, below, above, form), _counted(number)]
-                for row, value, below, above, number in numbers
-            ],
-            hovertemplate="<b>%{customdata[0]}</b>: %{customdata[1]}"
-            + ("" if self.by else " (%{customdata[2]})")
-            + f"<extra>{theme.escape(name)}</extra>",
-            showlegend=is_in_legend,
-        )
+    @property
+    def _form(self) -> str:
+        return ".1%" if self.is_fraction else ".3g"
+
+    def _numbers(self, frame: pd.DataFrame) -> list[Any]:
+        if self.number:
+            return column(frame, self.number)
+        values = frame[self.value].map(percent if self.is_fraction else f"{{:{self._form}}}".format)
+        return list(values.groupby(frame[self.name]).transform(" / ".join))
 
 
 def _in_two_lines(name: str) -> str:
@@ -468,7 +558,7 @@ HEIGHT = 316
 
 
 class Curve(NamedTuple):
-    """A column of the frame, drawn over the layers; NaN leaves a gap.
+    """A column of the frame, drawn over the hidden states; NaN leaves a gap.
 
     Columns of its name and "_low" and "_high" are the intervals of one that is not grey.
     """
@@ -484,15 +574,15 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerCurves(Chart):
-    """Curves over the layers, each a column of the frame."""
+    """Curves over the hidden states, a row each, each a column of the frame."""
 
     curves: Sequence[Curve]
     title: str
     unit: str
     is_fraction: bool = True
     """Whether 0 to 1 is in sight; else the axis begins at 0."""
-    x: str = "layer"
-    """Column of the layers."""
+    x: str = "state"
+    """Column of the hidden states' names."""
     height: int = HEIGHT
     """Pixels."""
     chance: float | None = None
@@ -501,7 +591,8 @@ class LayerCurves(Chart):
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
         fig = Figure()
-        x = frame[self.x].tolist()
+        states = frame[self.x].tolist()
+        x = list(range(len(states)))
         curves = [
             curve for curve in self.curves if not curve.is_optional or frame[curve.y].notna().any()
         ]
@@ -520,7 +611,8 @@ class LayerCurves(Chart):
                 name=name,
                 line={"color": colour, "width": 2, "dash": curve.dash},
                 marker={"size": 6},
-                hovertemplate=f"layer %{{x}}: %{{y:.3f}}<extra>{name}</extra>",
+                customdata=states,
+                hovertemplate=f"%{{customdata}}: %{{y:.3f}}<extra>{name}</extra>",
             )
         if self.chance is not None:
             fig.add_hline(
@@ -532,9 +624,9 @@ class LayerCurves(Chart):
                     "yanchor": "top",
                 },
             )
-        theme.plot_layout(fig, self.title, "Layer (0: embeddings)", self.unit, self.height)
-        ticks = sorted(set(x))
-        fig.update_xaxes(tickmode="array", tickvals=ticks if len(ticks) <= 13 else ticks[::2])
+        theme.plot_layout(fig, self.title, AFTER_LAYER, self.unit, self.height)
+        every = 1 if len(x) <= 13 else 2
+        fig.update_xaxes(tickvals=x[::every], ticktext=short_states(states)[::every])
         legend = {"y": -0.36, "yanchor": "top", "font": {"size": 11}}
         fig.update_layout(legend=legend, margin={"b": 8})
         if not self.is_fraction:
@@ -547,74 +639,114 @@ class LayerCurves(Chart):
         return fig
 
 
-def layer_names(num_states: int) -> list[str]:
-    """Return the name of each hidden state, [L+1].
+AFTER_LAYER = "after layer"
+"""Title of an axis of hidden states."""
 
-    >>> layer_names(3)
-    ['embeddings', 'layer 1', 'layer 2']
+
+def short_states(names: Iterable[str]) -> list[str]:
+    """Return the names of hidden states for an axis titled AFTER_LAYER.
+
+    >>> short_states(["input", "after layer 0"])
+    ['in', '0']
     """
-    return ["embeddings", *(f"layer {i}" for i in range(1, num_states))]
+    return [name.removeprefix("after layer ").removesuffix("put") for name in names]
 
 
-def state_names(frame: pd.DataFrame) -> list[str]:
-    """Return the name of the hidden state in the column `layer`, for each row."""
-    names = layer_names(int(frame["layer"].max()) + 1)
-    return [names[layer] for layer in frame["layer"]]
-
-
-def label_table(scores: Iterable[tuple[str, int, float]]) -> pd.DataFrame:
-    """Return a row for each line and number of labels: the median, the least and the most.
-
-    Args:
-        scores: What learned, from how many labels, and its score, one for each seed.
-    """
-    table = pd.DataFrame(scores, columns=["learned", "labels", "score"])
-    by = table.groupby(["learned", "labels"], sort=False)["score"]
-    found = by.agg(score="median", score_low="min", score_high="max", seeds="count")
-    return found.reset_index().sort_values("labels", kind="stable", ignore_index=True)
-
-
-def label_curve(
-    scores: Iterable[tuple[str, int, float]], *, y_title: str = "score on the dev data"
-) -> Figure:
-    """Draw scores by number of labels, a line for what learned, with the ends over the seeds."""
-    table = label_table(scores)
-    hover = "{name}, %{x:,} labels: %{y:.3f}<br>median of %{customdata} seeds"
-    fig = lines(table, x="labels", y="score", by="learned", detail="seeds", hover=hover)
-    theme.plot_layout(fig, "", "labels to learn from", y_title, 330)
-    numbers = sorted(set(table["labels"]))
-    fig.update_xaxes(type="log", tickvals=numbers, ticktext=[f"{number:,}" for number in numbers])
-    return fig
+NICE = [digit * 10.0**power for power in range(-4, 7) for digit in (1, 2, 5)]
+"""Ticks of a logarithmic axis."""
+LINE_COLOURS = (theme.SEGMENT_A, theme.SEGMENT_B, theme.CATEGORICAL[2], *theme.CATEGORICAL[4:11])
+"""Without those that could be mistaken for the accent."""
+MOST_POINTS = 1200  # of a line; of more, every second, third ... is drawn
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lines(Chart):
-    """A line for each value of `by`: the mean of its rows at each x, with their range as a band."""
+    """A line for each value of `by`; of several rows at one x their middle, with a band from the
+    least to the most."""
 
     x: str = "layer"
     y: str
     by: str
+    panel: str = ""
+    """Column whose values are plots of their own, two side by side."""
+    middle: str = "mean"
+    """Of several rows: "mean" or "median"."""
     dotted: str = ""
-    """Column of what a dotted line of the same colour shows."""
+    """Column of what a dotted line of the same colour shows; NaN for none."""
+    level: float | None = None
+    """Where a dotted line goes from left to right."""
+    detail: Column = ""
+    """What stands behind the number on hover, in Plotly's HTML, where an x has one row."""
+    log: str = ""
+    """The axes that are logarithmic: "x", "y"."""
     form: str = ".0%"
+    x_names: str = ""
+    """Column of what each x is called; the number if not given."""
     x_title: str = ""
-    """The name of `x` if not given."""
-    y_title: str
+    """The name of `x` if not given; AFTER_LAYER: `x` is the names of hidden states."""
+    y_title: str = ""
     height: int = 320
-    """Pixels."""
+    """Pixels, of one plot."""
+    colours: Sequence[str] = ()
+    """Of the lines, in their order, if not the usual ones."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """Value of `by` -> what its line is called, if not by its value; any text."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
+        frame = frame.assign(_detail=column(frame, self.detail) if self.detail else "")
+        if self.x_title == AFTER_LAYER and not self.x_names:
+            places, names = pd.factorize(frame[self.x])
+            frame[self.x], frame["_state"] = places, [short_states(names)[i] for i in places]
+            return replace(self, x_names="_state")._draw(frame)
+        panels = [*frame.groupby(self.panel, sort=False)] if self.panel else []
+        panels = panels or [("", frame)]
+        columns = min(2, len(panels))
+        rows = -(-len(panels) // columns)
+        height = rows * self.height
         fig = Figure()
-        for place, (of, rows) in enumerate(frame.groupby(self.by, sort=False)):
-            name = theme.escape(shorten(str(of)))
-            colour = LINE_COLOURS[place % len(LINE_COLOURS)]
-            at = rows.groupby(self.x)[self.y].agg(["mean", "min", "max"])
-            x, line = at.index.tolist(), {"color": colour, "width": 3}
-            if (at["max"] > at["min"]).any():
+        if self.panel:
+            fig = subplots(
+                rows,
+                columns,
+                subplot_titles=[theme.escape(str(name)) for name, _ in panels],
+                vertical_spacing=52 / height,
+                horizontal_spacing=0.11,
+            )
+        theme.plot_layout(fig, "", "", self.y_title, height + (40 if self.panel else 0))
+        named: set[str] = set()
+        for place, (_, part) in enumerate(panels):
+            at = {"row": place // columns + 1, "col": place % columns + 1} if self.panel else {}
+            self._add(fig, part, frame, named, at)
+            if place >= len(panels) - columns:  # the lowest of each column
+                fig.update_xaxes(title_text=self.x_title or self.x, **at)
+        fig.update_layout(hovermode="x unified", uirevision="lines", showlegend=bool(named))
+        if self.panel:
+            fig.update_annotations(font_size=12)
+            fig.update_layout(margin={"t": 56}, legend={"y": 1 + 0.135 / rows})
+        return fig
+
+    def _add(
+        self,
+        fig: Figure,
+        part: pd.DataFrame,
+        frame: pd.DataFrame,
+        named: set[str],
+        at: dict[str, Any],
+    ) -> None:
+        """Add the lines of a plot, and to `named` those that have come into the legend."""
+        places = {of: place for place, of in enumerate(frame[self.by].unique())}
+        colours = self.colours or LINE_COLOURS
+        for of, rows in part.groupby(self.by, sort=False):
+            name = theme.escape(shorten(self.called.get(str(of), str(of))))
+            colour = colours[places[of] % len(colours)]
+            shared: dict[str, Any] = {"legendgroup": name, **at}
+            points = rows.groupby(self.x)[self.y].agg([self.middle, "min", "max"])
+            x = points.index.tolist()
+            if (points["max"] > points["min"]).any():
                 fig.add(
                     "scatter",
                     x=[*x, *x[::-1]],
-                    y=[*at["max"], *at["min"][::-1]],
+                    y=[*points["max"], *points["min"][::-1]],
                     fill="toself",
                     fillcolor=colour,
                     opacity=0.14,
@@ -622,20 +754,26 @@ class Lines(Chart):
                     mode="lines",
                     hoverinfo="skip",
                     showlegend=False,
-                    legendgroup=name,
+                    **shared,
                 )
+            every = -(-len(x) // MOST_POINTS) or 1
+            middle = points[self.middle].to_numpy(np.float64)[::every]
+            details = rows.groupby(self.x)["_detail"].first()[::every]
             fig.add(
                 "scatter",
-                x=x,
-                y=at["mean"].to_numpy(),
-                mode="lines+markers",
+                x=x[::every],
+                y=[float(f"{y:.7g}") if np.isfinite(y) else None for y in middle],
+                mode="lines+markers" if len(x) <= MOST_MARKED else "lines",
                 name=name,
-                line=line,
+                line={"color": colour, "width": 3 if len(x) <= MOST_MARKED else 1.3},
                 marker_size=8,
-                hovertemplate=f"{name}: %{{y:{self.form}}}<extra></extra>",
-                legendgroup=name,
+                customdata=details.tolist(),
+                hovertemplate=f"{name}: %{{y:{self.form}}} %{{customdata}}<extra></extra>",
+                showlegend=name not in named,
+                **shared,
             )
-            if self.dotted:
+            named.add(name)
+            if self.dotted and rows[self.dotted].notna().any():
                 level = rows.groupby(self.x)[self.dotted].first()
                 dots = f"{name}: {self.dotted}"
                 fig.add(
@@ -646,51 +784,32 @@ class Lines(Chart):
                     name=dots,
                     line={"color": colour, "width": 1.5, "dash": "dot"},
                     hovertemplate=f"{dots}: %{{y:{self.form}}}<extra></extra>",
-                    legendgroup=name,
+                    showlegend=dots not in named,
+                    **shared,
                 )
-        theme.plot_layout(fig, "", self.x_title or self.x, self.y_title, self.height)
-        fig.update_layout(hovermode="x unified")
-        ticks = sorted(frame[self.x].unique().tolist())
-        fig.update_xaxes(tickvals=ticks if len(ticks) <= 13 else ticks[::2])
-        fig.update_yaxes(tickformat=self.form, rangemode="tozero")
-        return fig
+                named.add(dots)
+        if self.level is not None:
+            fig.add_hline(y=self.level, line={"dash": "dot", "color": theme.SPECIAL}, **at)
+        self._scale(fig, part, at)
+
+    def _scale(self, fig: Figure, part: pd.DataFrame, at: dict[str, Any]) -> None:
+        low, high = part[self.y].min(), part[self.y].max()
+        fig.update_yaxes(tickformat=self.form, **at)
+        if "y" in self.log:
+            fig.update_yaxes(type="log", tickvals=NICE, **at)
+            if low > 0:  # a factor of 2.5 at least, so that noise looks as small as it is
+                ends = [math.log10(0.9 * low), math.log10(max(1.1 * high, 2.5 * low))]
+                fig.update_yaxes(range=ends, **at)
+        elif not low > high / 2:  # a loss far from 0 needs a closer range
+            fig.update_yaxes(rangemode="tozero", **at)
+        names = part[self.x_names or self.x].map(_counted).map(shorten)
+        ticks = dict(sorted(zip(part[self.x].tolist(), names, strict=True)))
+        if "x" in self.log:
+            fig.update_xaxes(type="log", **at)
+        if len(ticks) <= (MOST_MARKED if self.x_names else MOST_TICKS):
+            every = 1 if self.x_names else -(-len(ticks) // (4 if self.panel else 13)) or 1
+            texts = [*map(theme.escape, ticks.values())][::every]
+            fig.update_xaxes(tickvals=[*ticks][::every], ticktext=texts, **at)
 
 
-LINE_COLOURS = (theme.SEGMENT_A, theme.SEGMENT_B, *theme.CATEGORICAL[2:])
-LIKE_ACCENT = ("#CC79A7", "#E4607A")
-"""Colours of the categorical scale that could be mistaken for the accent."""
-
-
-def lines(
-    frame: pd.DataFrame, *, x: str, y: str, by: str, detail: str, hover: str, accent: str = ""
-) -> Figure:
-    """Draw a line for each name, from a row for each point of each line.
-
-    Args:
-        frame: With columns `y`_low and `y`_high, the points have intervals.
-        x, y, by, detail: Columns of the places, the numbers, the lines' names, and the hover's
-            %{customdata}.
-        hover: Plotly's hover text; {name} is the line's name.
-        accent: Name of the line that stands out.
-    """
-    fig, has_ends = Figure(), f"{y}_low" in frame
-    colours = [colour for colour in theme.CATEGORICAL if colour not in LIKE_ACCENT]
-    for index, (of, rows) in enumerate(frame.groupby(by, sort=False)):
-        name, errors = theme.escape(shorten(str(of))), None
-        colour = theme.ACCENT if of == accent else colours[index % len(colours)]
-        if has_ends:
-            low, high = rows[f"{y}_low"], rows[f"{y}_high"]
-            errors = error_bars(rows[y], low, high, colour, thickness=1.5, width=4)
-        fig.add(
-            "scatter",
-            x=list(rows[x]),
-            y=rows[y].to_numpy(),
-            error_y=errors,
-            mode="lines+markers",
-            name=name,
-            line={"color": colour, "width": 4 if of == accent else 2.5},
-            marker_size=7,
-            customdata=rows[detail].to_numpy(),
-            hovertemplate=hover.replace("{name}", name) + "<extra></extra>",
-        )
-    return fig
+MOST_MARKED, MOST_TICKS = 72, 26  # points of a line that have a dot, and a tick of their own

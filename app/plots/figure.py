@@ -55,9 +55,7 @@ class Figure:
     """
 
     def __init__(
-        self,
-        data: Sequence[Properties] | Properties = (),
-        layout: Mapping[str, Any] | None = None,
+        self, data: Sequence[Properties] | Properties = (), layout: Mapping[str, Any] | None = None
     ) -> None:
         self.traces: list[Properties] = []
         self.settings: Properties = {}

@@ -88,6 +88,16 @@ def exactly(value: float, digits: int) -> str:
     return "0" if float(text) == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
+def in_form(value: float, form: str) -> str:
+    """Return a number in one of Python's formats; what rounds to zero has no sign.
+
+    >>> in_form(-0.001, ".2f"), in_form(0.0001, "+.1%"), in_form(-0.25, "+.2f")
+    ('0.00', '0.0%', '-0.25')
+    """
+    text = f"{value:{form}}"
+    return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
+
+
 def shorten(text: str, longest: int = LONGEST) -> str:
     """Return a text of at most `longest` characters, its end cut off.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bertcore.papers import Literature, Source
+from bertcore.lessons.papers import Literature, Source
 
 
 def contrasts(literature: Literature) -> str:

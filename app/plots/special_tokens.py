@@ -7,7 +7,7 @@ import json
 from functools import lru_cache
 from typing import NamedTuple
 
-from bertcore.tokenizer import Tokenizer
+from bertcore.model.tokenizer import Tokenizer
 
 from . import theme
 from .figure import Figure

@@ -178,11 +178,6 @@ def bar_above(title: str, **settings: object) -> dict[str, object]:
     }
 
 
-def bar_beside(title: str, **settings: object) -> dict[str, object]:
-    """Return a colour bar to the right of a picture, its title along it."""
-    return {"title": {"text": title, "side": "right"}, "thickness": 12, **settings}
-
-
 def escape(text: str) -> str:
     """Return text escaped so that Plotly shows it as it is: its labels read a little HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,13 +1,10 @@
 """Tokens laid out like text, as boxes in lines that wrap, and as an axis with a place for each."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from . import theme
-from .figure import Figure, bar
+from .figure import Figure
 from .formats import display_width, shorten
 
 LINE_UNITS = 68  # width of a line in letters: legible in a column 500 pixels wide
@@ -23,27 +20,18 @@ class Box:
     line: int
 
 
-def place(
-    tokens: Sequence[str], below: Sequence[str] | None = None, *, new_lines: Collection[int] = ()
-) -> list[Box]:
-    """Return a box for each token, in lines of LINE_UNITS.
+def place(tokens: Sequence[str], below: Sequence[str]) -> list[Box]:
+    """Return a box for each token and what is below it, in lines of LINE_UNITS.
 
     Pieces that continue a word ("##s") touch the piece before.
-
-    Args:
-        tokens: First line of each box.
-        below: Second, smaller line of each box, or None.
-        new_lines: Places of tokens that begin a line.
     """
     boxes: list[Box] = []
     cursor, line = 0.0, 0
-    for index, token in enumerate(tokens):
-        letters: float = display_width(shorten(token))
-        if below is not None:
-            letters = max(letters, 0.85 * display_width(shorten(below[index])))
+    for token, small in zip(tokens, below, strict=True):
+        letters = max(display_width(shorten(token)), 0.85 * display_width(shorten(small)))
         width = max(letters, 1.5) + 1.5
         gap = 0.0 if not boxes or token.startswith("##") else 0.5
-        if cursor > 0 and (index in new_lines or cursor + gap + width > LINE_UNITS):
+        if cursor > 0 and cursor + gap + width > LINE_UNITS:
             cursor, line, gap = 0.0, line + 1, 0.0
         boxes.append(Box(cursor + gap, width, line))
         cursor += gap + width
@@ -76,62 +64,6 @@ def write(fig: Figure, boxes: Sequence[Box], texts: Sequence[str]) -> None:
     """Write in boxes in the page's colour of text, which bars cannot have."""
     middles = [box.left + box.width / 2 for box in boxes]
     fig.write(middles, [box.line for box in boxes], texts, textfont_size=13)
-
-
-def word_boxes(
-    words: Sequence[str],
-    values: NDArray[np.floating],
-    numbers: Sequence[str],
-    *,
-    is_dark: bool,
-    scale_title: str,
-    new_lines: Collection[int] = (),
-    boxes: Sequence[Box] = (),
-) -> Figure:
-    """Draw words as boxes: blue above zero, orange below, on one scale.
-
-    Args:
-        words: [W]
-        values: [W]; NaN where a word has no number.
-        numbers: The values as written in the boxes, [W].
-        is_dark: Whether the page is dark: words near zero recede there too.
-        scale_title: Title of the colour bar.
-        new_lines: Places of words that begin a line.
-        boxes: Place of each, [W]; as of `place` if not given.
-    """
-    boxes = boxes or place(words, numbers, new_lines=new_lines)
-    filled = np.nan_to_num(np.asarray(values, dtype=np.float64))
-    largest = max(float(np.abs(filled).max(initial=0.0)), 1e-9)
-    shades = theme.around_zero(largest, is_dark)
-    hover = [
-        f"<b>{theme.escape(shorten(word, 40))}</b>: {number or '—'}"
-        for word, number in zip(words, numbers, strict=True)
-    ]
-    trace = bar(
-        base=[box.left for box in boxes],
-        x=[box.width for box in boxes],
-        y=[box.line for box in boxes],
-        orientation="h",
-        text=[two_lines(w, s) for w, s in zip(words, numbers, strict=True)],
-        textposition="inside",
-        insidetextanchor="middle",
-        constraintext="none",
-        textangle=0,
-        insidetextfont={"size": 13, "color": theme.inks(filled, shades).tolist()},
-        marker={
-            "color": filled,
-            "colorscale": shades.scale,
-            "cmin": -largest,
-            "cmax": largest,
-            "line": {"width": 1, "color": theme.GRID},
-            "cornerradius": 5,
-            "colorbar": theme.bar_above(scale_title),
-        },
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
-        showlegend=False,
-    )
-    return draw(Figure(trace), boxes, legend_height=60)
 
 
 MAX_LABELS = 72  # above this many tokens the axis shows positions instead of words

@@ -1,13 +1,14 @@
 """The frame of every page: state, cache, sidebar, text box, downloads, errors."""
 
+from . import hidden
 from .cache import Texts
 from .compute import Compute
-from .controls import LAST_SEED, columns, draw_again, one_of
+from .controls import LAST_SEED, draw_again, one_of
 from .jobs import background, waiting
 from .jobs.background import Job, Progress, Work
 from .links import open_page
 from .sentence_box import TEXT_A, TEXT_B, texts
-from .show import caption, computed, is_available, offer, show
+from .show import caption, computed, how_to_read, is_available, offer, show
 from .source import UploadSource
 from .state import Field
 
@@ -24,9 +25,10 @@ __all__ = [
     "Work",
     "background",
     "caption",
-    "columns",
     "computed",
     "draw_again",
+    "hidden",
+    "how_to_read",
     "is_available",
     "offer",
     "one_of",

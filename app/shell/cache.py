@@ -23,10 +23,11 @@ from torch import nn
 import bertcore
 from bertcore import Model, Trace
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.checkpoints.source import SHIPPED
-from bertcore.tasks.model import TaskModel, open_task_model
+from bertcore.model.checkpoints.source import SHIPPED
+from bertcore.model.tokenizer import Encoding
+from bertcore.training.tasks.model import TaskModel, open_task_model
 
-from ..access import checkpoints, visits
+from ..server import checkpoints, visits
 from . import turns
 
 P = ParamSpec("P")
@@ -86,12 +87,15 @@ class Texts(NamedTuple):
     """Positions that are replaced by the mask token."""
 
     @property
+    def encoding(self) -> Encoding:
+        """The tokens of the texts, with those masked that are."""
+        tokens: Encoding = call(_encoding, *self)
+        return tokens
+
+    @property
     def trace(self) -> Trace:
         """The trace of the texts."""
-        if self.masked:
-            masked: Trace = call(_masked_trace, *self)
-            return masked
-        return trace(self.key, self.text_a, self.text_b)
+        return opened(self.key).trace(self.text_a, self.text_b, encoding=self.encoding)
 
     @property
     def stands_for(self) -> Trace:
@@ -115,6 +119,7 @@ class Store:
 
     def __init__(self, *, max_bytes: int, max_entries: int) -> None:
         self.max_bytes, self.max_entries = max_bytes, max_entries
+        self._sum = 0
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._lock = threading.Lock()
         self._making: dict[Hashable, threading.Lock] = {}
@@ -132,13 +137,23 @@ class Store:
                     return self._entries[key].value
             try:
                 value = make()
+                entry = _Entry(value, num_bytes((key, value)))
                 with self._lock:
-                    self._entries[key] = _Entry(value, num_bytes((key, value)))
+                    self._entries[key] = entry
+                    self._sum += entry.num_bytes
                     self._shrink()
             finally:
                 with self._lock:
                     self._making.pop(key, None)
         return value
+
+    def peek(self, key: Hashable) -> Any:
+        """Return the entry, or None if it is not there."""
+        with self._lock:
+            if key not in self._entries:
+                return None
+            self._entries.move_to_end(key)
+            return self._entries[key].value
 
     def has(self, key: Hashable) -> bool:
         """Return whether an entry is there."""
@@ -147,18 +162,15 @@ class Store:
 
     def _shrink(self) -> None:
         while len(self._entries) > 1 and (
-            len(self._entries) > self.max_entries or self._sum() > self.max_bytes
+            len(self._entries) > self.max_entries or self._sum > self.max_bytes
         ):
-            self._entries.popitem(last=False)
-
-    def _sum(self) -> int:
-        return sum(entry.num_bytes for entry in self._entries.values())
+            self._sum -= self._entries.popitem(last=False)[1].num_bytes
 
     @property
     def num_bytes(self) -> int:
         """Bytes of all entries together."""
         with self._lock:
-            return self._sum()
+            return self._sum
 
     def sizes(self) -> dict[Hashable, int]:
         """Return the bytes of each entry by key, the longest unused first."""
@@ -169,7 +181,7 @@ class Store:
         """Remove the entries whose key is unwanted; all by default."""
         with self._lock:
             for key in [key for key in self._entries if unwanted(key)]:
-                del self._entries[key]
+                self._sum -= self._entries.pop(key).num_bytes
 
 
 @st.cache_resource(show_spinner=False)
@@ -217,10 +229,7 @@ def opened(key: BertKey) -> Model:
     if not berts.has(key):  # loading takes seconds, from a hub minutes: others continue meanwhile
         turns.give_back()
     try:
-        model: Model = berts.get(
-            key,
-            lambda: _load(key),
-        )
+        model: Model = berts.get(key, lambda: _load(key))
     except Exception as error:
         failures.clear()
         clear_frames(error)
@@ -247,17 +256,23 @@ def _load(key: BertKey) -> Model:
             key.place, device=key.device, dtype=key.dtype, allow_pickle=key.allow_pickle
         )
 
-    def remember(of: tuple[Hashable, ...], make: Callable[[], Trace]) -> Trace:
-        kept: Trace = _results().get((TRACE, key, *of), make)
-        return kept
-
     # One text costs one trace, whatever the pages and views that read it.
-    model.remember = remember
+    model.memory = _Traces(key)
     return model
 
 
-TRACE = "trace"
-"""Begins the keys of traces."""
+class _Traces(NamedTuple):
+    """The traces of a checkpoint in the store, by the ids that were run."""
+
+    key: BertKey
+
+    def get(self, of: Hashable, make: Callable[[], Trace]) -> Trace:
+        kept: Trace = _results().get((_Traces, self.key, of), make)
+        return kept
+
+    def peek(self, of: Hashable) -> Trace | None:
+        kept: Trace | None = _results().peek((_Traces, self.key, of))
+        return kept
 
 
 def freeze_loaded() -> None:
@@ -459,9 +474,11 @@ def num_bytes(value: Any) -> int:
     return size(value)
 
 
-def _masked_trace(model: Model, text_a: str, text_b: str | None, masked: tuple[int, ...]) -> Trace:
-    encoding = masked_encoding(model, text_a, text_b, masked)
-    return model.trace(text_a, text_b, encoding=encoding)
+def _encoding(model: Model, *texts: Any) -> Encoding:
+    text_a, text_b, masked = texts
+    if not masked:
+        return model.tokenize(text_a, text_b)
+    return masked_encoding(model, text_a, text_b, masked)
 
 
 def _stamp(place: str) -> tuple[tuple[str, int, int], ...]:

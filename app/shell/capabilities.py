@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from bertcore.architecture.families import Capability
-from bertcore.model import Model
+from bertcore.model.architecture.families import Capability
+from bertcore.model.model import Model
 
 from ..plots import plain
 from . import frame
 
-OWN_HEAD = " The answers of this checkpoint's own task head are on the page **Inspect**."
+OWN_HEAD = " The answers of this checkpoint's own task head are on the page **Inspect my model**."
 
 
 def reason(bert: Model, what: Capability) -> str | None:
@@ -26,6 +26,12 @@ def note(page: frame.Page, what: Capability) -> None:
     absent = reason(page.bert, what)
     if absent is not None:
         st.caption(_sentence(absent))
+
+
+def note_attention(page: frame.Page) -> None:
+    """Warn if what the architecture returns as attention is no weights; nothing if it is."""
+    if text := page.bert.config.family.attention_note:
+        st.warning(plain(text))
 
 
 def tells(page: frame.Page, what: Capability) -> bool:

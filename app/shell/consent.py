@@ -5,7 +5,7 @@ Not in the URL: a link must neither use the network by itself nor give consent.
 
 import streamlit as st
 
-from ..access.policy import default_source, policy
+from ..server.policy import default_source, policy
 
 _AGREED = "_pickles_agreed"
 _CHOSEN = "_sources_chosen"

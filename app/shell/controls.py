@@ -1,13 +1,13 @@
-"""Small controls of many pages: one of a row of buttons, another draw, cells side by side."""
+"""Small controls of many pages: one of a row of buttons, and another draw."""
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from .state import Field
+from .words import tr
 
 T = TypeVar("T", str, int)
 
@@ -26,7 +26,8 @@ def one_of(
     """Draw the buttons and return the chosen option; there always is one.
 
     Args:
-        label: For screen readers; shown above the buttons with `with_label`.
+        label: For screen readers; shown above the buttons with `with_label`. English, as the texts
+            of the buttons and `help`.
         options: Option -> text of its button, or the options if they are their own texts.
         field: Keeps the choice.
         default: Replaces the field's own; see `Field.key`.
@@ -36,11 +37,11 @@ def one_of(
     """
     names = options if isinstance(options, Mapping) else {option: str(option) for option in options}
     chosen = (where or st).segmented_control(
-        label,
+        tr(label),
         list(names),
-        format_func=names.__getitem__,
+        format_func=lambda option: tr(names[option]),
         key=field.key(default=default, options=list(names)),
-        help=help,
+        help=None if help is None else tr(help),
         on_change=on_change,
         label_visibility="visible" if with_label else "collapsed",
         required=True,
@@ -63,14 +64,8 @@ def draw_again(
         type: As for `st.button`.
     """
     where.button(
-        "Draw again",
+        tr("Draw again"),
         type=type,
         icon=":material/casino:",
         on_click=lambda: seed.put((seed.value + 1) % (LAST_SEED + 1)),
     )
-
-
-def columns() -> Iterator[DeltaGenerator]:
-    """Yield places for small charts, two to a row."""
-    for number in itertools.count():
-        yield from st.container(key=f"map_columns_{number}").columns(2, gap="medium")

@@ -1,18 +1,17 @@
 """Fetch checkpoints from the hub: what and how much is shown first, then progress and a stop."""
 
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import streamlit as st
 
 from bertcore.base.device import choose_device
 from bertcore.base.memory import memory_sentence
-from bertcore.checkpoints.hub import FetchPlan, HubUnreachableError, cached, fetch, look_up
-from bertcore.checkpoints.source import hub_ids
+from bertcore.model.checkpoints.hub import FetchPlan, HubUnreachableError, cached, fetch, look_up
+from bertcore.model.checkpoints.source import hub_ids
 
-from ..access.policy import policy
 from ..plots import plain, theme
+from ..server.policy import policy
 from . import cache, consent, turns
 from .jobs import waiting
 from .jobs.background import Progress, Work
@@ -45,7 +44,7 @@ class _Answer(NamedTuple):
 def is_ready(key: cache.BertKey) -> bool:
     """Return whether a checkpoint opens without fetching anything; may ask the hub what it has.
 
-    ValueError or RuntimeError as `bertcore.checkpoints.hub.look_up`.
+    ValueError or RuntimeError as `bertcore.model.checkpoints.hub.look_up`.
     """
     for hub_id in _asked(key):
         if not _may_ask(key):
@@ -58,17 +57,11 @@ def is_ready(key: cache.BertKey) -> bool:
     return not _asked(key)
 
 
-def offer(
-    key: cache.BertKey,
-    name: str,
-    choose: Callable[[str], None],
-    ask_first: str = ASK_FIRST,
-) -> bool:
+def offer(key: cache.BertKey, name: str, ask_first: str = ASK_FIRST) -> bool:
     """Draw what must be agreed to, or how far fetching is; return whether it is ready to open.
 
     Args:
         name: Name of the place; unique on the page. Letters and dashes.
-        choose: Makes another source the checkpoint of the place.
         ask_first: Text for a link that asks for it.
 
     ValueError or RuntimeError if the hub refuses it, or fetching fails.
@@ -85,12 +78,12 @@ def offer(
     plan = answer.plan
     assert plan is not None  # as chosen
     if _agreement(plan) not in st.session_state.get(_AGREED, ()):
-        _show_plan(plan, key, name, choose)
+        _show_plan(plan, key, name)
         return False
     if waiting.result(_work(plan, answer.when), f"fetch-{name}", stopped=STOPPED) is None:
         return False
     _note_ready(str(plan.hub_id))
-    return offer(key, name, choose, ask_first)
+    return offer(key, name, ask_first)
 
 
 def offer_again(key: cache.BertKey, name: str) -> None:
@@ -124,10 +117,7 @@ def _note_ready(hub_id: str) -> None:
 
 
 def _answer(hub_id: str, *, allow_pickle: bool) -> _Answer:
-    """Return what the hub answered, kept for the session; a failure for some seconds.
-
-    ValueError or RuntimeError if it answered with an error, or not at all.
-    """
+    """Return what the hub answered, kept for the session; a failure, raised, for some seconds."""
     answers: dict[tuple[str, bool], _Answer] = st.session_state.setdefault(_ANSWERS, {})
     answer = answers.get((hub_id, allow_pickle))
     is_old = answer is not None and answer.error is not None
@@ -162,9 +152,7 @@ def _agreement(plan: FetchPlan) -> tuple[str, str, bool]:
     return str(plan.hub_id), plan.commit, plan.allow_pickle
 
 
-def _show_plan(
-    plan: FetchPlan, key: cache.BertKey, name: str, choose: Callable[[str], None]
-) -> None:
+def _show_plan(plan: FetchPlan, key: cache.BertKey, name: str) -> None:
     """Draw what would be fetched, how large it is, what it takes in memory, and the button."""
     total = theme.megabytes(plan.num_missing_bytes)
     with st.container(border=True, key=f"fetch_plan_{name}"):
@@ -173,22 +161,14 @@ def _show_plan(
         st.markdown("\n".join(["| File | Size |", "|---|--:|", *rows]))
         st.markdown(plain(_memory(plan, key)))
         st.caption(f"{WHAT_IS_FETCHED} Revision {plan.commit[:12]}.")
-        row = st.container(horizontal=True)
-        args: tuple[object, ...] = (_agreement(plan),)
-        icon = ":material/download:"
-        row.button(
+        st.button(
             f"Fetch {total}",
             key=f"fetch_{name}",
             on_click=_agree,
-            args=args,
+            args=(_agreement(plan),),
             type="primary",
-            icon=icon,
+            icon=":material/download:",
         )
-        earlier = cached(key.source)
-        if earlier is not None and earlier.name != plan.commit:
-            args = (f"{plan.hub_id.repo}@{earlier.name}",)
-            label, what = "Open the earlier revision", "The one that is on this machine."
-            row.button(label, key=f"earlier_{name}", on_click=choose, args=args, help=what)
 
 
 def _rows(plan: FetchPlan) -> list[tuple[str, int]]:

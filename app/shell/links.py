@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from bertcore.interventions import parse_head
+from bertcore.model.interventions import parse_head
 
-from ..access.policy import default_source
+from ..server.policy import default_source
 from . import cache
-from .state import MAX_URL_CHARACTERS, Field
+from .state import HIDDEN, MAX_URL_CHARACTERS, Field
 
 _SCRIPTS = Path(__file__).resolve().parents[2] / "pages"
 
@@ -20,7 +20,8 @@ TOKENS_VIEW = Field("tokens_view", "Three embeddings", url="view")
 TOKEN = Field("token", 1)  # the token that Tokens & embeddings takes apart
 
 ATTENTION_VIEW = Field("view", "lines")
-LAYER = Field("layer", 0)
+LAYER = Field("layer", -1)
+"""-1, without heads: that of the head with the clearest habit. A layer without heads: all of it."""
 HEADS: Field[list[int]] = Field("heads", [])  # open heads of the layer; none for all
 LAYERS: Field[list[int]] = Field("layers", [])
 """Layers whose mean the heat map shows; none for `LAYER` alone."""
@@ -31,8 +32,8 @@ INSIDE_LAYER_TOKEN = Field("layer_token", -1)
 """-1 for the first hidden token, or else a default one."""
 INSIDE_LAYER = Field("inside_layer", 0, url="layer")
 
-MASKED: Field[list[int]] = Field("masked", [])
-"""Positions that the visitor hid, on every page that hides words."""
+MASKED: Field[list[int]] = Field(HIDDEN, [])
+"""Positions of the hidden words of the text, on every page; see `hidden`."""
 MASK = Field("mask", 0)  # the hidden position that Masked words looks closer at
 
 MAP_LAYER = Field("map_layer", 0)
@@ -46,7 +47,6 @@ RUN = Field("run", "")  # name of a run in it
 
 HEADS_OFF: Field[list[str]] = Field("off", [])
 """Heads that What if switches off, each as layer.head."""
-_WANTED = "_what_if_wanted"
 
 
 def open_page(folder: str) -> NoReturn:
@@ -91,13 +91,3 @@ def name_of(layer: int, head: int) -> str:
 def switch_off(names: Iterable[str]) -> None:
     """Make What if switch more heads off, each as layer.head."""
     HEADS_OFF.put(sorted({*HEADS_OFF.value, *names}, key=parse_head))
-
-
-def want_question() -> None:
-    """Make What if hide a word if none is hidden, for a visitor who arrives with a change."""
-    st.session_state[_WANTED] = True
-
-
-def wants_question() -> bool:
-    """Return whether `want_question` was called since the last call."""
-    return bool(st.session_state.pop(_WANTED, False))

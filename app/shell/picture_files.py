@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..html_file import chart
-from ..html_file.document import File, Report, Scheme, ScriptedPicture, to_html
+from ..parts.html_file import chart
+from ..parts.html_file.document import File, Report, Scheme, ScriptedPicture, to_html
 from ..plots import Figure, theme
 from . import cache, state
 
@@ -69,7 +69,7 @@ def _written(
 ) -> bytes:
     report = Report(
         title=f"{of.page}: {title}" if title else of.page,
-        parts=[part],
+        part=part,
         how_to_read=how_to_read,
         texts=of.texts,
         facts=facts(of),

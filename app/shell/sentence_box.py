@@ -6,8 +6,11 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertcore.model.checkpoints import source as checkpoints
+
 from . import sidebar, state
 from .state import Field
+from .words import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,19 @@ REVIEW = Example(
 )
 """The text that the shipped classifier judges as an example."""
 
+MAT = Example("Lecture notes", "What sat on the mat?", "The [MASK] sat on the mat.")
+MAT_PAIR = Example("Lecture notes", "The cat sat: what sat on the mat?", "The cat sat.", MAT.text_a)
+WHY_NO_CAT = (
+    "Why not *cat*? In the text that *default* learned from, those who *sat* are *two* 34 times, "
+    "*man* 20, *men* 19, *girl* 17 and *cat* 8 times, of 907; and a mat is rarely named. "
+    "With a sentence about a cat before it *cat* has 44.7%."
+)
+"""Counts: EXPERIMENTS.md, 2026-11-25."""
+
 EXAMPLES: tuple[Example, ...] = (
     DEFAULT,
     REVIEW,
-    Example(
-        "Meaning",
-        "A negation",
-        "The film was not good, but the music was wonderful.",
-    ),
+    Example("Meaning", "A negation", "The film was not good, but the music was wonderful."),
     Example(
         "Word pieces",
         "Rare words are cut into pieces",
@@ -74,12 +82,7 @@ EXAMPLES: tuple[Example, ...] = (
         "The verb agrees with a distant noun",
         "The keys to the old wooden cabinet are on the table.",
     ),
-    Example(
-        "Grammar",
-        "Who did it? Word order",
-        "The dog bit the man.",
-        "The man bit the dog.",
-    ),
+    Example("Grammar", "Who did it? Word order", "The dog bit the man.", "The man bit the dog."),
     Example(
         "Pairs",
         "A pair that belongs together",
@@ -97,18 +100,9 @@ EXAMPLES: tuple[Example, ...] = (
         "A hidden word",
         "The capital of France is [MASK], and the capital of Spain is Madrid.",
     ),
-    Example(
-        "Lecture notes",
-        "A hidden verb",
-        "Natural Language Processing will [MASK] the world.",
-    ),
-    Example("Lecture notes", "What sat on the mat?", "The [MASK] sat on the mat."),
-    Example(
-        "Lecture notes",
-        "The cat sat: what sat on the mat?",
-        "The cat sat.",
-        "The [MASK] sat on the mat.",
-    ),
+    Example("Lecture notes", "A hidden verb", "Natural Language Processing will [MASK] the world."),
+    MAT,
+    MAT_PAIR,
     Example("Lecture notes", "A word in pieces", "Carelessness spoiled the strawberry."),
     Example("Chinese", "A hidden character", "我爱[MASK]习。", checkpoint="zh"),
     Example("Chinese", "A Chinese pair", "我爱学习。", "学校在北京。", "zh"),
@@ -131,19 +125,19 @@ def sentence_box() -> tuple[str, str | None]:
     """Draw the boxes for sentence A and B; return the texts, B None if blank."""
     box = st.container(horizontal=True, vertical_alignment="top", key="sentence_box")
     box.text_area(
-        "Sentence A",
+        tr("Sentence A"),
         key=TEXT_A.key(),
         height="content",
-        placeholder="Type a sentence, then Ctrl+Enter",
+        placeholder=tr("Type a sentence, then Ctrl+Enter"),
     )
     box.text_area(
-        "Sentence B",
+        tr("Sentence B"),
         key=TEXT_B.key(default=_default_b(), follows_default=False),
         height="content",
-        placeholder="A second sentence makes it a pair",
+        placeholder=tr("A second sentence makes it a pair"),
     )
     if state.too_long_for_url():
-        st.caption(TOO_LONG_FOR_LINK)
+        st.caption(tr(TOO_LONG_FOR_LINK))
     return TEXT_A.value, TEXT_B.value if TEXT_B.value.strip() else None
 
 
@@ -158,17 +152,32 @@ def texts() -> tuple[str, str | None]:
     return TEXT_A.value, text_b if text_b.strip() else None
 
 
+def is_mat(text_a: str, text_b: str | None, checkpoint: str) -> bool:
+    """Return whether the default reads the mat's example alone, with or without its full stop."""
+    asked = MAT.text_a.removesuffix(".")
+    is_default = checkpoint == checkpoints.DEFAULT
+    return is_default and not text_b and text_a.strip().removesuffix(".") == asked
+
+
+def use(example: Example) -> None:
+    """Fill both boxes with an example, and open the checkpoint that it asks for."""
+    TEXT_A.put(example.text_a)
+    TEXT_B.put(example.text_b)
+    if example.checkpoint:
+        sidebar.choose(example.checkpoint)
+
+
 def example_box(row: DeltaGenerator) -> None:
     """Draw the list of examples in `row`; the chosen one fills both boxes."""
-    by_name = {f"{example.group}: {example.title}": example for example in EXAMPLES}
+    by_name = {f"{tr(example.group)}: {tr(example.title)}": example for example in EXAMPLES}
     row.selectbox(
-        "Examples",
+        tr("Examples"),
         list(by_name),
         index=None,
         key="example",
         on_change=_use_example,
         args=(by_name,),
-        placeholder="Pick an example",
+        placeholder=tr("Pick an example"),
         label_visibility="collapsed",
         width=200,
     )
@@ -177,8 +186,5 @@ def example_box(row: DeltaGenerator) -> None:
 def _use_example(by_name: Mapping[str, Example]) -> None:
     example = by_name.get(st.session_state.get("example", ""))
     if example is not None:
-        TEXT_A.put(example.text_a)
-        TEXT_B.put(example.text_b)
-        if example.checkpoint:
-            sidebar.choose(example.checkpoint)
+        use(example)
     st.session_state["example"] = None

@@ -1,8 +1,9 @@
-"""A view on a page: computed, drawn, with its downloads, its Python and how to read it."""
+"""A view on a page: computed, drawn, with how to read it and a menu of its files and its Python."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, TypeVar
+from zlib import crc32
 
 import pandas as pd
 import streamlit as st
@@ -10,15 +11,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.base.json_data import to_json
 
-from ..component import Listener, clicked_point, hear
-from ..html_file.chart import Data
-from ..html_file.data_files import data_file, to_csv, to_npz
-from ..html_file.document import Scheme
+from ..parts.component import Listener, clicked_point, hear
+from ..parts.html_file.chart import Data
+from ..parts.html_file.data_files import data_file, to_csv, to_npz
+from ..parts.html_file.document import Scheme, caption_html
 from ..plots import Figure
-from ..streamlit_internals import plotly_chart
+from ..server.streamlit_internals import plotly_chart
 from ..view import NOTHING, View
-from . import cache, capabilities, frame, hand_in, picture_files, sidebar
+from . import cache, capabilities, class_link, covers, frame, hand_in, picture_files, sidebar, state
 from .compute import Compute
+from .jobs.waiting import Pending
+from .words import glossary, language, tr
 
 T = TypeVar("T")
 Width = Literal["stretch", "content"]
@@ -33,6 +36,10 @@ HTML_HELP = (
     "Download this view as one interactive file that opens in any browser without a network, with "
     "the text, the checkpoint, the choices, how to read it, the numbers and the Python code."
 )
+MENU = "Save, Python, link"
+"""Name of the menu of a view."""
+NO_BUTTONS = "select2d lasso2d autoScale2d zoom2d pan2d zoomIn2d zoomOut2d resetScale2d".split()
+"""Of Plotly: a mouse that is dragged zooms, and a double click shows all again."""
 
 
 def show(
@@ -48,7 +55,8 @@ def show(
     with_json: bool = False,
     **values: object,
 ) -> T | None:
-    """Compute a view and draw it; return the result, or None where the model lacks what it needs.
+    """Compute a view and draw it; return the result, or None where the model lacks what it needs
+    or it is hidden.
 
     Args:
         page: Its page; None if the view is neither of its checkpoint nor of its text.
@@ -63,27 +71,26 @@ def show(
         with_json: Whether the whole result is offered as JSON too.
         values: Fill braces of `how` in place of the view's `fills`.
     """
-    if page is not None and not is_available(view, page):
+    if is_hidden(view) or (page is not None and not is_available(view, page)):
         return None
     result = computed(view, page, *arguments, compute=compute)
     data = view.table(result)
     fig = view.draw(result, data, **drawn)
     code = python_of(view, page, arguments, setup, spelled)
     plot(view.name, fig, on_select)
+    read = reading(view, result, **values)
     report = partial(
         picture_files.figure_file,
+        picture_files.origin(*frame.shown()[:2]),
         fig=fig,
         data=data,
         file=partial(data_file, view.name, data),
         code=code,
-        how_to_read=reading(view, result, **values),
+        how_to_read=read,
         scheme=scheme(),
     )
-    origin = picture_files.origin(*frame.shown())
     record = result if with_json else None
-    downloads(view.name, data, code, record=record, report=(origin, report))
-    if with_caption:
-        caption(view, result, **values)
+    foot(view.name, data, code, read if with_caption else "", record=record, report=report)
     return result
 
 
@@ -102,7 +109,7 @@ def offer(
     with_json: bool = False,
     **values: object,
 ) -> None:
-    """Draw downloads and caption of a view that the page, or a component, has drawn by itself.
+    """Draw caption and menu of a view that the page, or a component, has drawn by itself.
 
     Args:
         result: What `computed` returned.
@@ -114,22 +121,24 @@ def offer(
     The others are those of `show`.
     """
     code, report = python_of(view, page, arguments, setup, spelled), None
+    read = reading(view, result, **values)
     if view.part is not None:
-        report = (
-            picture_files.origin(*frame.shown()),
-            partial(
-                picture_files.view_file,
-                title=title or view.question,
-                part=partial(view.part, result, **drawn),
-                code=code,
-                how_to_read=reading(view, result, **values),
-            ),
+        report = partial(
+            picture_files.view_file,
+            picture_files.origin(*frame.shown()[:2]),
+            title=title or view.question,
+            part=partial(view.part, result, **drawn),
+            code=code,
+            how_to_read=read,
         )
     record = result if with_json else None
-    data = view.table(result)
-    downloads(file or view.name, data, code, width=width, record=record, report=report)
-    if with_caption:
-        caption(view, result, **values)
+    name, data, told = file or view.name, view.table(result), read if with_caption else ""
+    foot(name, data, code, told, width=width, record=record, report=report)
+
+
+def is_hidden(view: View[Any]) -> bool:
+    """Return whether a lesson covers a view or a teacher's link hides it, and say so there."""
+    return covers.is_told(view) or class_link.is_told(view)
 
 
 def computed(
@@ -138,7 +147,12 @@ def computed(
     *arguments: Any,
     compute: Callable[..., Any] | None = None,
 ) -> T:
-    """Return the result of a view, computed once for equal arguments, as for `show`."""
+    """Return the result of a view, computed once for equal arguments, as for `show`.
+
+    Pending, which ends the block under a guard, if the view is hidden.
+    """
+    if is_hidden(view):
+        raise Pending
     given: list[Any] = []
     if view.takes:
         assert page is not None
@@ -175,13 +189,30 @@ def is_available(view: View[Any], page: frame.Page) -> bool:
 
 
 def reading(view: View[T], result: T, **values: object) -> str:
-    """Return how to read a view, as Markdown with the checkpoint's own special tokens."""
-    return frame.own_filled(view.how, **{**view.fills(result), **values})
+    """Return how to read a view, as Markdown with the checkpoint's own special tokens.
+
+    Its first line is in the visitor's language.
+    """
+    line, *others = view.how.split("\n\n")
+    facts = {**view.fills(result), **values}
+    for name, fact in facts.items():
+        first, *rest = fact.split("\n\n") if isinstance(fact, str) else (fact,)
+        facts[name] = "\n\n".join([tr(first), *rest]) if isinstance(first, str) else first
+    return frame.own_filled("\n\n".join([tr(line), *others]), **facts)
 
 
 def caption(view: View[T], result: T, **values: object) -> None:
     """Draw how to read a view."""
-    st.caption(f"**How to read this.** {reading(view, result, **values)}")
+    how_to_read(reading(view, result, **values))
+
+
+def how_to_read(markdown: str) -> None:
+    """Draw the first paragraph of a text, its special words explained; a click opens the others."""
+    line, _, others = markdown.partition("\n\n")
+    told = glossary.explained(caption_html(line), f"{crc32(line.encode()):x}", frame.shown().words)
+    if others:
+        told += f"<details><summary>{tr('more')}</summary>{caption_html(others)}</details>"
+    st.html(f"<div class=how>{told}</div>")
 
 
 def scheme() -> Scheme:
@@ -201,12 +232,12 @@ def plot(name: str, fig: Figure, on_select: Listener | None) -> None:
     }
     key = f"figure_{name}"
     plotly_chart(
-        fig.to_dict(),
+        language.in_figure(fig.to_dict()),
         width="stretch",
         config={
             "displaylogo": False,
             "toImageButtonOptions": file,
-            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            "modeBarButtonsToRemove": NO_BUTTONS,
         },
         key=key,
         on_select=hear(key, clicked_point, on_select) if on_select else "ignore",
@@ -237,32 +268,57 @@ def _offer_file(
     )
 
 
-def downloads(
+def foot(
     name: str,
     data: Data,
     code: str,
+    read: str,
     *,
     width: Width = "stretch",
     record: object = None,
-    report: hand_in.Report | None = None,
+    report: Callable[[], bytes] | None = None,
 ) -> None:
-    """Draw the row under a picture: its numbers, its HTML file, and the Python that computes it.
+    """Draw the row under a picture: how to read it, and the menu of the view.
 
     Args:
-        report: What is shown, and what makes the HTML file of it when it is asked for; None for
-            none.
+        read: How to read it, as Markdown; empty for none.
+        record: What is offered as JSON; None for nothing.
+        report: Makes the HTML file of what is shown, when it is asked for; None for none.
 
     The others are those of `offer`.
     """
-    row = st.container(horizontal=True, gap="small", horizontal_alignment="right", width=width)
-    kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"
-    mime, write = DATA[kind]
-    _offer_file(row, kind, name, mime, partial(write, data), DATA_HELP)
-    if record is not None:
-        offer_json(row, name, record)
-    if report is not None:
-        origin, make = report
-        _offer_file(row, "HTML", name, "text/html", partial(make, origin), HTML_HELP)
-        hand_in.offer(row, name, report)
-    with row.popover("Python", type="tertiary", icon=":material/code:"):
+    if covers.in_lesson():
+        return
+    with st.container(
+        horizontal=True, horizontal_alignment="right", width=width, key=f"foot_{name}"
+    ):
+        if read:
+            how_to_read(read)
+        _menu(name, data, code, record, report)
+
+
+@frame.fragment
+def _menu(
+    name: str, data: Data, code: str, record: object, report: Callable[[], bytes] | None
+) -> None:
+    """Draw a view's menu; what is in it is drawn when it is opened."""
+    icon = ":material/more_horiz:"
+    menu = st.popover(tr(MENU), type="tertiary", icon=icon, key=f"menu_{name}", on_change="rerun")
+    if not menu.open:
+        return
+    with menu:
+        row = st.container(horizontal=True, gap="small")
+        kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"
+        mime, write = DATA[kind]
+        _offer_file(row, kind, name, mime, partial(write, data), DATA_HELP)
+        if record is not None:
+            offer_json(row, name, record)
+        if report is not None:
+            _offer_file(row, "HTML", name, "text/html", report, HTML_HELP)
+            hand_in.offer(row, name)
+        st.caption(tr("Link of this view"))
+        st.code(state.link(st.context.url or ""), language=None, wrap_lines=True)
+        if state.too_long_for_url():
+            st.caption(tr("The text is too long for a link, and is not in it."))
+        st.caption("Python")
         st.code(code, language="python")

@@ -1,7 +1,6 @@
 """The sidebar: checkpoint, device, precision, size, and unloading."""
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,16 +8,17 @@ import streamlit as st
 
 from bertcore import Model
 from bertcore.base.device import DTYPES, available_devices, device_name, why_slow
-from bertcore.checkpoints.folder import is_checkpoint
-from bertcore.checkpoints.source import SHIPPED, TOYS
+from bertcore.model.checkpoints.folder import is_checkpoint
+from bertcore.model.checkpoints.source import SHIPPED, TOYS
 
-from ..access import checkpoints
-from ..access.policy import default_source, policy
 from ..plots import plain, theme
+from ..server import checkpoints
+from ..server.policy import default_source, policy
 from . import cache, fetch, state
 from .consent import allow, has_agreed
 from .signals import explain_refused, live_text
 from .state import Field
+from .words import language, tr
 
 FORMATS = ("svg", "png")
 CHECKPOINT = Field("checkpoint", "")  # A folder or hub id; empty for `default_source`
@@ -29,13 +29,29 @@ SHIPPED_NAMES = {
     "default": "default (ships with BertScope)",
     "sentiment": "sentiment (default, fine-tuned: positive or negative)",
     "pos": "pos (default, fine-tuned: parts of speech)",
+    "qa": "qa (default, fine-tuned: answers in a text)",
     "causal": "causal (default's twin: predicts the next token)",
     "zh": "zh (Chinese)",
     "ru": "ru (Russian)",
     **{name: f"{name} (a toy: {what})" for name, what in TOYS.items()},
 }
 """What the shipped checkpoints are called in lists."""
+UNLOADING = (
+    "Frees the memory of all checkpoints and results, for everybody on this server. What is in use "
+    "is opened again."
+)
+_PRECISION = (
+    "auto is float32, the format in which our numbers are checked; bfloat16 if only that fits into "
+    "memory."
+)
+_DTYPES = ("auto", *DTYPES)
 MAX_LOCAL = 50  # checkpoint folders offered in the list
+_SIZE = (
+    "**{num_hidden_layers}** layers · **{hidden_size}** wide · **{num_attention_heads}** heads  \n"
+    "**{count}** parameters · **{size}**  \n"
+    "**{vocab_size:,}** word pieces · up to **{most}** tokens"
+)
+_SHAPE = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
 _SAYS_LITTLE = re.compile(
     r"((seed|step|checkpoint|epoch|fold|run)[-_]?\d+|best|last|final|model|checkpoint|output|out)",
     re.IGNORECASE,
@@ -57,7 +73,8 @@ def key_of(source: str) -> cache.BertKey:
     NotOfferedError if visitors of this server may not open it.
     """
     source = source.strip()
-    return cache.bert_key(source, DEVICE.value, DTYPE.value, allow_pickle=has_agreed(source))
+    device, dtype = DEVICE.among(["auto", *available_devices()]), DTYPE.among(_DTYPES)
+    return cache.bert_key(source, device, dtype, allow_pickle=has_agreed(source))
 
 
 def choose(source: str) -> None:
@@ -68,8 +85,7 @@ def choose(source: str) -> None:
 
 def picture_format() -> str:
     """Return the format in which figures are saved: "svg" or "png"."""
-    format = PICTURE_FORMAT.value
-    return format if format in FORMATS else PICTURE_FORMAT.default
+    return PICTURE_FORMAT.among(FORMATS)
 
 
 def draw() -> None:
@@ -77,22 +93,30 @@ def draw() -> None:
     with st.sidebar:
         _choose_checkpoint()
         state_row = st.container()
-        with st.expander("Size, device, memory"):
-            _choose_device()
+        more = st.expander(tr("Size, device, memory"), key="sidebar_more", on_change="rerun")
+        with more:  # what is in it is drawn when it is open: a quarter of a page's elements
+            if more.open:
+                _choose_device()
             try:
                 key = chosen_key()
                 bert = cache.opened(key) if fetch.is_ready(key) else None
             except (ValueError, OSError, RuntimeError, MemoryError):
                 bert = None
             if bert is None:
-                state_row.caption("Nothing is loaded: the page says why.")
+                state_row.caption(tr("Nothing is loaded: the page says why."))
             else:
                 dtype = str(bert.dtype).removeprefix("torch.")
                 reason = why_slow(bert.device) if dtype == "bfloat16" else None
                 slow = "" if reason is None else f", which is slow: {reason}"
-                state_row.caption(f"Runs on **{plain(device_name(bert.device))}** in {dtype}{slow}")
-                _describe(bert)
-            _memory()
+                device = plain(device_name(bert.device))
+                state_row.caption(
+                    tr("Runs on **{device}** in {dtype}", device=device, dtype=dtype) + slow
+                )
+                if more.open:
+                    _describe(bert)
+            if more.open:
+                _memory()
+        language.choose()
         live_text(state.TEXTS)
         explain_refused()
 
@@ -101,18 +125,16 @@ def _choose_device() -> None:
     left, right = st.columns(2)
     devices = ["auto", *available_devices()]
     left.selectbox(
-        "Device",
+        tr("Device"),
         devices,
         key=DEVICE.key(options=devices),
-        help="auto uses a GPU if there is one.",
+        help=tr("auto uses a GPU if there is one."),
     )
-    dtypes = ["auto", *DTYPES]
     right.selectbox(
-        "Precision",
-        dtypes,
-        key=DTYPE.key(options=dtypes),
-        help="auto is float32, the format in which our numbers are checked; bfloat16 if only that "
-        "fits into memory.",
+        tr("Precision"),
+        _DTYPES,
+        key=DTYPE.key(options=_DTYPES),
+        help=tr(_PRECISION),
     )
 
 
@@ -122,7 +144,7 @@ def _choose_checkpoint() -> None:
     offered = toys_last([default, *SHIPPED, current, *known_sources()])
     names = distinct_names(offered)
     st.selectbox(
-        "Checkpoint",
+        tr("Checkpoint"),
         offered,
         key=CHECKPOINT.key(default=default),
         accept_new_options=not policy().is_closed,
@@ -140,8 +162,8 @@ def toys_last(sources: Sequence[str]) -> list[str]:
 def how_to_choose() -> str:
     """Return the help of a list of checkpoints."""
     if policy().is_closed:
-        return "Those that this server offers, and what you trained here."
-    return "Pick one, or type a path (folder or zip file) or an id on the Hugging Face hub."
+        return tr("Those that this server offers, and what you trained here.")
+    return tr("Pick one, or type a path (folder or zip file) or an id on the Hugging Face hub.")
 
 
 def known_sources() -> list[str]:
@@ -173,7 +195,7 @@ def short_name(source: str) -> str:
     ('my-bert', 'law/step-500')
     """
     if source in SHIPPED_NAMES:
-        return SHIPPED_NAMES[source]
+        return tr(SHIPPED_NAMES[source])
     is_path = source.startswith(("/", "~", ".")) or "\\" in source
     path = Path(source)
     if not is_path or not path.name:
@@ -212,25 +234,22 @@ def _describe(bert: Model) -> None:
     config = bert.config
     parameters = list(bert.module.parameters())
     num_bytes = sum(p.numel() * p.element_size() for p in parameters)
-    st.markdown(
-        f"**{config.num_hidden_layers}** layers · **{config.hidden_size}** wide · "
-        f"**{config.num_attention_heads}** heads  \n"
-        f"**{theme.count(sum(p.numel() for p in parameters))}** parameters · "
-        f"**{theme.megabytes(num_bytes)}**  \n"
-        f"**{config.vocab_size:,}** word pieces · up to **{bert.max_length}** tokens"
-    )
+    count, size = theme.count(sum(p.numel() for p in parameters)), theme.megabytes(num_bytes)
+    shape = {name: getattr(config, name) for name in _SHAPE}
+    most = bert.max_length
+    st.markdown(tr(_SIZE, **shape, count=count, size=size, most=most))
     for note in () if bert.report is None else bert.report.sentences("precision"):
         st.caption(plain(note))
 
 
 def _memory() -> None:
-    with st.popover("Memory & pictures", type="tertiary", icon=":material/memory:"):
+    with st.popover(tr("Memory & pictures"), type="tertiary", icon=":material/memory:"):
         st.selectbox(
-            "Save pictures as",
+            tr("Save pictures as"),
             FORMATS,
             key=PICTURE_FORMAT.key(),
             format_func=str.upper,
-            help="Format in which the camera in a figure's corner saves it.",
+            help=tr("Format in which the camera in a figure's corner saves it."),
         )
         if not policy().is_closed:
             _shared_memory()
@@ -241,21 +260,9 @@ def _shared_memory() -> None:
     sizes = cache.loaded()
     for key, size in sizes.items():
         st.markdown(f"{plain(short_name(key.source))}: {theme.megabytes(size)}")
-    st.markdown(f"Kept results: {theme.megabytes(cache.result_bytes())}")
-    used = process_bytes()
-    if used is not None:
-        st.markdown(f"Whole server: {theme.megabytes(used)}")
+    st.markdown(tr("Kept results: {size}", size=theme.megabytes(cache.result_bytes())))
     st.button(
-        "Unload everything",
+        tr("Unload everything"),
         on_click=cache.unload,
-        help="Frees the memory of all checkpoints and results, for everybody on this server. What "
-        "is in use is opened again.",
+        help=tr(UNLOADING),
     )
-
-
-def process_bytes() -> int | None:
-    """Return the resident memory of this process, or None if the system does not report it."""
-    if not sys.platform.startswith("linux"):
-        return None
-    fields = Path("/proc/self/statm").read_text(encoding="ascii").split()
-    return int(fields[1]) * 4096

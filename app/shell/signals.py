@@ -6,9 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from ..access import upload_limits
-from ..component import Component
-from ..streamlit_internals import session
+from ..parts.component import Component
+from ..server import upload_limits
+from ..server.streamlit_internals import session
+from . import kept
 
 _HERE = Path(__file__)
 ARRIVAL = Component("bertscope_arrival", str(_HERE.with_name("render_signal")))
@@ -17,6 +18,7 @@ PAGE_TOP = Component("bertscope_page_top", str(_HERE.with_name("page_top")))
 UPLOAD_ERRORS = Component("bertscope_upload_errors", str(_HERE.with_name("upload_errors")))
 ALWAYS = (LIVE_TEXT, PAGE_TOP, UPLOAD_ERRORS)
 """Those of every page; the other one waits for a picture."""
+_TIMES = "_page_top_times"
 PAUSE_MS = 120  # pause in typing after which the text is sent
 REASONS = {
     "413": "Too large (413) for this server or a proxy before it. Send a smaller file, or have the "
@@ -55,7 +57,14 @@ def show_top(page: str, step: str = "", part: str = "") -> None:
         step: Changes with each step of a lesson that is opened.
         part: Key of the element that the step is about, to be scrolled to; "" for the page's top.
     """
-    PAGE_TOP(key="page_top", data={"page": page, "step": step, "part": part})
+    step = f"{step}{st.session_state.get(_TIMES, '')}"
+    keep = st.session_state.get(kept.WANTED, {})
+    PAGE_TOP(key="page_top", data={"page": page, "step": step, "part": part, "keep": keep})
+
+
+def go_to_top() -> None:
+    """Scroll up when the page is drawn next."""
+    st.session_state[_TIMES] = st.session_state.get(_TIMES, 0) + 1
 
 
 def explain_refused() -> None:

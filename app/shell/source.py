@@ -13,9 +13,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import streamlit as st
 
-from ..access.room import hold, max_megabytes
 from ..plots import plain
-from ..streamlit_internals import (
+from ..server.room import hold, max_megabytes
+from ..server.streamlit_internals import (
     RerunException,
     StopException,
     UploadedFile,

@@ -15,15 +15,23 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from bertcore.tokenizer.truncation import MOST_CHARACTERS
+from bertcore.model.tokenizer.truncation import MOST_CHARACTERS
 
-from ..streamlit_internals import LEFT_OUT, Page, RerunException, page_hash
+from ..server.streamlit_internals import LEFT_OUT, Page, RerunException, page_hash
 
 MAX_URL_CHARACTERS = 1500
 """Longer texts stay out of the address: browsers and chat programs cut long links."""
 
-ALWAYS_IN_URL = ("text_a", "text_b", "checkpoint", "device", "dtype")
+OF_TOOL = ("show", "hide")
+"""Names of what a teacher's link leaves of the app: see class_link.py."""
+
+ALWAYS_IN_URL = ("text_a", "text_b", "checkpoint", "device", "dtype", *OF_TOOL)
 """Names that every page's address carries, whether or not the page drew their widgets."""
+
+HIDDEN = "masked"
+"""Name of the positions of hidden words, which every address carries beside the text."""
+HIDDEN_BEFORE = "_hidden_before"
+"""Session state: what was hidden in the text of the last run; without it, those of a link."""
 
 CHOICE_TEXTS = tuple(f"choice_{number}" for number in range(1, 6))
 """Names of the texts that a multiple-choice checkpoint chooses from."""
@@ -110,31 +118,46 @@ class Field(Generic[T]):
     @property
     def value(self) -> T:
         """The value: of the live widget, the session, the address, or the default."""
-        name, url = self.name, self.url or self.name
-        kept = st.session_state.setdefault(_KEPT, {})
-        value: Any = self.default
-        if name in st.session_state:
-            value = st.session_state[name]
-        elif name in kept:
-            value = kept[name]
-        elif url in st.query_params:
-            parsed = _parse(st.query_params.get_all(url), self.default, None)
-            value = self.default if parsed is _ABSENT else parsed
-        return cast(T, value)
+        value = self._chosen()
+        return self.default if value is _ABSENT else cast(T, value)
 
     @property
     def is_chosen(self) -> bool:
         """Whether the session or the address has a value, valid or not."""
-        places = (st.session_state, st.session_state.get(_KEPT, {}))
-        return any(self.name in place for place in places) or (
-            (self.url or self.name) in st.query_params
-        )
+        return self._chosen() is not _ABSENT
 
-    def put(self, new: T) -> None:
-        """Set it, from a callback or before its widget is drawn in this run."""
+    def among(self, options: Sequence[T]) -> T:
+        """Return the value, or the default if it is none of these; for a widget that is closed."""
+        value = self.value
+        return value if value in options else self.default
+
+    def _chosen(self) -> Any:
+        value = st.session_state.get(self.name, _ABSENT)  # each look into the session takes time
+        if value is _ABSENT:
+            value = st.session_state.get(_KEPT, {}).get(self.name, _ABSENT)
+        if value is _ABSENT and (url := self.url or self.name) in st.query_params:
+            parsed = _parse(st.query_params.get_all(url), self.default, None)
+            return self.default if parsed is _ABSENT else parsed
+        return value
+
+    def put(self, new: T, *, has_widget: bool = True) -> None:
+        """Set it, from a callback or before its widget is drawn in this run.
+
+        Args:
+            has_widget: False on a page that has no widget for it: Streamlit would have that value
+                for good, and not what is chosen on other pages.
+        """
         st.session_state.setdefault(_KEPT, {})[self.name] = new
         st.session_state.setdefault(_USED, set()).add(self.name)
-        st.session_state[self.name] = new
+        if has_widget:
+            st.session_state[self.name] = new
+        else:
+            st.session_state.pop(self.name, None)
+
+
+def write_all() -> None:
+    """Make the next run write the value of each widget to the browser."""
+    st.session_state.pop(_PAGES, None)
 
 
 def used() -> set[str]:
@@ -178,7 +201,11 @@ def begin_run() -> None:
     kept = st.session_state.setdefault(_KEPT, {})
     for name in ALWAYS_IN_URL:
         if name not in kept and name in st.query_params:
-            kept[name] = st.query_params[name]
+            *others, last = st.query_params.get_all(name)
+            kept[name] = ",".join((*others, last)) if name in OF_TOOL else last
+    if HIDDEN not in kept and HIDDEN in st.query_params:
+        kept[HIDDEN] = _parse(st.query_params.get_all(HIDDEN), [0], None)
+        st.session_state.pop(HIDDEN_BEFORE, None)
     st.session_state[_RUNNING] = True
 
 
@@ -198,13 +225,13 @@ def sync_url() -> None:
     defaults = st.session_state.get(_DEFAULTS, {})
     used = st.session_state.get(_USED, set())
     wanted: dict[str, str | list[str]] = {}
-    for name in (*ALWAYS_IN_URL, *sorted(used - set(ALWAYS_IN_URL))):
-        if name in kept and kept[name] is not None and kept[name] != defaults.get(name):
+    for name in (*ALWAYS_IN_URL, *sorted({*used, HIDDEN} - {*ALWAYS_IN_URL})):
+        if name in kept and kept[name] not in (None, [], defaults.get(name)):
             formatted = _format(kept[name])
             if name in TEXTS or len("".join(formatted)) <= MAX_URL_CHARACTERS:
                 wanted[_in_url(name)] = formatted
     if too_long_for_url():
-        for name in TEXTS:
+        for name in (*TEXTS, HIDDEN):
             wanted.pop(name, None)
     # Values of names not read yet in this session (a link's choices for a later widget) stay.
     read = {_in_url(name) for name in defaults}
@@ -259,6 +286,11 @@ def in_url(names: Set[str]) -> bool:
     return bool({*st.query_params} & names)
 
 
+def in_url_besides(names: Set[str]) -> bool:
+    """Return whether another name than these is in the address."""
+    return bool({*st.query_params} - names)
+
+
 def link(page: str) -> str:
     """Return the link of what is shown, below the server's address, without a lesson beside it.
 
@@ -267,7 +299,7 @@ def link(page: str) -> str:
     """
     shown = {name: st.query_params.get_all(name) for name in st.query_params}
     query = {name: values for name, values in shown.items() if not name.startswith("lesson")}
-    return f"{page}?{urlencode(query, doseq=True)}"
+    return f"{page}?{urlencode(query, doseq=True)}".removesuffix("?")
 
 
 def too_long_for_url() -> bool:

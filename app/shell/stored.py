@@ -20,8 +20,8 @@ import numpy as np
 
 import bertcore
 from bertcore.base import typed_json
-from bertcore.checkpoints.adapter import adapter_base
-from bertcore.checkpoints.source import SHIPPED
+from bertcore.model.checkpoints.adapter import adapter_base
+from bertcore.model.checkpoints.source import SHIPPED
 
 from . import cache
 
@@ -186,10 +186,7 @@ def _identity(key: cache.BertKey) -> tuple[str, ...]:
 
 @lru_cache(maxsize=len(SHIPPED))
 def _files_of(place: str) -> str:
-    """Return the digest of the files of a shipped checkpoint: settings, words, heads, weights.
-
-    An adapter's are those of its base too.
-    """
+    """Return the digest of a shipped checkpoint's files, and of an adapter's base."""
     digest = hashlib.sha256()
     if (base := adapter_base(SHIPPED[place])) is not None:
         digest.update(_files_of(base).encode())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.heads.texts import HeadTexts, bundled_sentences, bundled_trees, read_texts
 
@@ -38,13 +39,16 @@ class HeadTextSource:
         return self.trees is not self.texts
 
 
-def choose() -> HeadTextSource | None:
+def choose(where: DeltaGenerator | None = None) -> HeadTextSource | None:
     """Draw the choice of a source and its input; return None while there are no sentences.
+
+    Args:
+        where: Container of the choice; its input is drawn in the page.
 
     Raises:
         ValueError: If what was uploaded contains no sentence or cannot be read.
     """
-    source = one_of("Sentences", SOURCES, SOURCE)
+    source = one_of("Sentences", SOURCES, SOURCE, where=where, with_label=where is not None)
     if source == my_sentences.MINE:
         return _mine()
     chosen = _own() if source == "own" else _FILE.choose()

@@ -17,15 +17,16 @@ from bertcore.data.texts import (
     read_sentence_list,
     read_upload,
 )
-from bertcore.tokenizer.truncation import MOST_CHARACTERS
+from bertcore.model.tokenizer.truncation import MOST_CHARACTERS
 
-from ..access import visits
-from ..access.policy import policy
-from ..access.room import check_room
 from ..plots import plain
+from ..server import visits
+from ..server.policy import policy
+from ..server.room import check_room
+from ..server.streamlit_internals import MAX_TYPED
 from ..shell import UploadSource, frame
 from ..shell.uploads import Copy
-from ..streamlit_internals import MAX_TYPED
+from ..shell.words import tr
 
 MINE = "pasted"
 """As links of 0.1.0 have it, when Heads and the layer map had boxes of their own."""
@@ -65,7 +66,7 @@ def choose() -> MySentences | None:
         ValueError: If there is no sentence in what was written, or no room for it on this server.
     """
     place = st.container()
-    with st.popover("Fill from a file", icon=":material/upload_file:"), frame.guard():
+    with st.popover(tr("Fill from a file"), icon=":material/upload_file:"), frame.guard():
         uploaded = _FILE.choose()
         if uploaded is not None:
             _FILE.replace(None)  # the list is what stays, with what is changed in it
@@ -75,21 +76,29 @@ def choose() -> MySentences | None:
     if _BOX not in st.session_state:
         st.session_state[_BOX] = _kept()
     place.text_area(
-        "My sentences, one per line",
+        tr("My sentences, one per line"),
         key=_BOX,
         height=160,
         max_chars=MAX_TYPED,
         placeholder=_PLACEHOLDER,
-        help=FORMAT,
+        help=tr(FORMAT),
         on_change=lambda: _put(st.session_state[_BOX]),
     )
-    text = _kept()
-    if not text.strip():
+    mine = kept()
+    if mine is None:
         st.info(NOTHING_YET)
         return None
-    found = read_sentence_list(text)
-    for note in (*st.session_state.get(_NOTES, ()), *found.notes):
+    for note in (*st.session_state.get(_NOTES, ()), *mine.found.notes):
         st.caption(plain(note))
+    return mine
+
+
+def kept() -> MySentences | None:
+    """Return the list as it is, None while it is empty; ValueError if it has no sentence."""
+    text = _kept()
+    if not text.strip():
+        return None
+    found = read_sentence_list(text)
     return MySentences(found, hashlib.sha256(text.encode()).hexdigest(), _code(text, found))
 
 

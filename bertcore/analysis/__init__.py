@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from bertcore.base.public import deferred
 
 if TYPE_CHECKING:
-    from bertcore.analysis import attribution
+    from bertcore.analysis import attribution, bias, corpus, probes
     from bertcore.analysis.compare.before_after import compare_runs
     from bertcore.analysis.compare.checkpoints import (
         compare_answers,
@@ -16,11 +16,7 @@ if TYPE_CHECKING:
         run_both,
     )
     from bertcore.analysis.compare.cka import layer_similarity
-    from bertcore.analysis.compare.decision import (
-        Decisions,
-        open_decisions,
-        pretraining_decisions,
-    )
+    from bertcore.analysis.compare.decision import Decisions, open_decisions, pretraining_decisions
     from bertcore.analysis.compare.minimal_pair import (
         aligned_attention,
         aligned_likelihoods,
@@ -56,6 +52,7 @@ if TYPE_CHECKING:
     )
     from bertcore.analysis.health.checkpoint_doctor import examine
     from bertcore.analysis.health.parameters import count_parameters
+    from bertcore.analysis.mixing.head_rows import head_rows
     from bertcore.analysis.mixing.layer_parts import layer_parts, passage
     from bertcore.analysis.mixing.layer_stages import layer_stages
     from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
@@ -63,11 +60,7 @@ if TYPE_CHECKING:
     from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
     from bertcore.analysis.mixing.toy_head import toy_head
     from bertcore.analysis.mixing.value_zeroing import value_zeroing
-    from bertcore.analysis.objectives.demo import (
-        count_objective,
-        objective_example,
-        try_objectives,
-    )
+    from bertcore.analysis.objectives.demo import count_objective, objective_example, try_objectives
     from bertcore.analysis.objectives.equal_time import equal_time
     from bertcore.analysis.patching import (
         PatchPair,
@@ -90,9 +83,11 @@ if TYPE_CHECKING:
         token_columns,
     )
     from bertcore.analysis.space.geometry import cosines, geometry
+    from bertcore.analysis.space.given_vectors import map_vectors
     from bertcore.analysis.space.map_quality import map_faithfulness, separation
-    from bertcore.analysis.space.nearest import nearest, nearest_tokens, token_vectors
+    from bertcore.analysis.space.nearest import nearest_to, nearest_tokens, token_vectors
     from bertcore.analysis.space.points import (
+        PointChoice,
         collect_points,
         map_points,
         point_cosines,
@@ -103,18 +98,13 @@ if TYPE_CHECKING:
         position_tables,
         rotations,
     )
-    from bertcore.analysis.space.probe_map import probe_map
     from bertcore.analysis.space.projection import map_layers
     from bertcore.analysis.words.candidates import score_candidates
-    from bertcore.analysis.words.continuation import (
-        continue_text,
-        score_written,
-        write_both,
-        write_with_masks,
-    )
+    from bertcore.analysis.words.continuation import continue_text, write_both, write_with_masks
+    from bertcore.analysis.words.continuation_scores import score_continuations
     from bertcore.analysis.words.epoch_masks import both_masks, corrupt, epoch_masks
     from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
-    from bertcore.analysis.words.leakage import leakage, paths_back, words_returned
+    from bertcore.analysis.words.leakage import paths_back, words_returned
     from bertcore.analysis.words.lens import layer_predictions, word_trajectories
     from bertcore.analysis.words.logit_attribution import logit_attribution
     from bertcore.analysis.words.next_sentence import (
@@ -122,6 +112,7 @@ if TYPE_CHECKING:
         next_sentence_matrix,
         pair_answer,
         pair_attention,
+        pair_order,
         pair_rates,
         pair_variants,
     )
@@ -138,10 +129,6 @@ if TYPE_CHECKING:
     from bertcore.analysis.words.surprise import surprise
     from bertcore.analysis.words.token_in_layer import token_in_layer
     from bertcore.analysis.words.training_example import one_step, training_example
-    from bertcore.analysis.words.vocabulary import (
-        measure_sizes,
-        unigram_ways,
-        vocabulary_growth,
-    )
+    from bertcore.analysis.words.vocabulary import measure_sizes, unigram_ways, vocabulary_growth
 else:
     __getattr__, __dir__, __all__ = deferred(__name__, __file__)

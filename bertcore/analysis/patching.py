@@ -29,17 +29,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.compare.minimal_pair import Text, align, versions
-from bertcore.analysis.shared.inputs import (
-    mask_positions,
-    masked_encoding,
-    run_rows,
-    word_log_probabilities,
-)
-from bertcore.evaluation.intervals import Interval, bootstrap_means
-from bertcore.likelihood import CPU_TOKENS_PER_BATCH, TOKENS_PER_BATCH, Row
-from bertcore.model import Model
-from bertcore.network import Network
-from bertcore.tokenizer import Encoding
+from bertcore.analysis.shared.inputs import log_p_at, mask_positions, masked_encoding, masked_rows
+from bertcore.model.likelihood import CPU_TOKENS_PER_BATCH, TOKENS_PER_BATCH
+from bertcore.model.model import Model
+from bertcore.model.network import Network
+from bertcore.model.tokenizer import Encoding
+from bertcore.training.evaluation.intervals import Interval, bootstrap_means
 
 Direction = Literal["denoising", "noising"]
 """denoising: states of the first version in the run of the second; noising: the reverse."""
@@ -143,16 +138,9 @@ def telling_token(model: Model, pair: PatchPair) -> int | None:
         return None
     log_p = []
     for side, encoding in enumerate((pair.first, pair.second)):
-        rows = []
-        for column in columns:
-            ids = list(encoding.input_ids)
-            ids[column[side]] = model.tokenizer.mask_id
-            rows.append(Row(ids, list(encoding.segment_ids)))
-        states: dict[int, Tensor] = {}
-        for chosen, hidden in run_rows(model, rows):
-            states |= {n: hidden[at, columns[n][side]] for at, n in enumerate(chosen)}
-        ordered = torch.stack([states[n] for n in range(len(columns))])
-        log_p.append(torch.cat([part.cpu() for part in word_log_probabilities(model, ordered)]))
+        places = [column[side] for column in columns]
+        of_rows = dict(log_p_at(model, masked_rows(model, encoding, places), places))
+        log_p.append(torch.stack([of_rows[number] for number in range(len(columns))]))
     divergence = (log_p[0].exp() * (log_p[0] - log_p[1])).sum(-1)
     return columns[int(divergence.argmax())][0]
 
@@ -176,8 +164,8 @@ def word_answer(
     """Return the difference of the logits of two words at the first [MASK] that both versions have.
 
     Args:
-        word, other: Words of one piece; None: among the best words of both versions, the one that
-            the first raises most over the second and the one that it lowers most.
+        word, other: Words of one piece; None: among the best words of both versions, the one
+            whose probability the first raises most over the second, and lowers most.
 
     ValueError if there is no masked-word head, no such mask, or a word is not one piece.
     """
@@ -225,17 +213,13 @@ def _word_id(model: Model, word: str) -> int:
 
 
 def _telling_words(model: Model, pair: PatchPair, places: tuple[int, int]) -> tuple[int, int]:
-    """Return the words that the first version raises and lowers most."""
-    states = torch.stack(
-        [
-            model.word_states(encoding)[place]
-            for encoding, place in zip((pair.first, pair.second), places, strict=True)
-        ]
-    )
+    """Return the words whose probability the first version raises and lowers most."""
+    both = zip((pair.first, pair.second), places, strict=True)
+    states = torch.stack([model.word_states(encoding)[place] for encoding, place in both])
     named = model.module.mlm_logits(states).float()[:, : model.tokenizer.vocab_size]
-    log_p = torch.log_softmax(named, -1).cpu()
-    best = torch.unique(log_p.topk(min(TOP_WORDS, log_p.shape[1])).indices)
-    raised = (log_p[0] - log_p[1])[best]
+    p = torch.softmax(named, -1).cpu()
+    best = torch.unique(p.topk(min(TOP_WORDS, p.shape[1])).indices)
+    raised = (p[0] - p[1])[best]
     return int(best[raised.argmax()]), int(best[raised.argmin()])
 
 
@@ -305,10 +289,8 @@ def patch(
         for side in (base, source)
     )
     groups = [[n] for n in range(len(pair.columns))] if groups is None else groups
-    on_cpu = model.device.type == "cpu"
-    num_rows = max(
-        1, (CPU_TOKENS_PER_BATCH if on_cpu else TOKENS_PER_BATCH) // len(states[base][0])
-    )
+    num_tokens = CPU_TOKENS_PER_BATCH if model.device.type == "cpu" else TOKENS_PER_BATCH
+    num_rows = max(1, num_tokens // len(states[base][0]))
     values = np.full((depth + 1, len(groups)), ends[base], dtype=np.float32)
     total = len(groups) * depth * (depth + 1) / 2  # a run from state k on costs depth - k layers
     done = 0.0
@@ -487,10 +469,7 @@ def patch_pairs(
 def _by_region(
     model: Model, text: PatchText, direction: Direction
 ) -> tuple[NDArray[np.float32], float]:
-    """Return the shares of a pair's regions, [L+1, R], and how far its logit differences are apart.
-
-    ValueError if the pair cannot be used.
-    """
+    """Return the shares of a pair's regions, [L+1, R], and how far its logit differences part."""
     first, second = (
         (each.replace("[MASK]", model.tokenizer.mask_token), None)
         for each in (text.first, text.second)

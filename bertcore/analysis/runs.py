@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bertcore.analysis.space.probe_map import ProbeMap, probe_map
-from bertcore.finetuning.settings import METRICS_FILE, RUNS_FOLDER, SETTINGS_FILE
-from bertcore.tasks import find_task
-from bertcore.training.probes import Probe, read_probes
-from bertcore.training.run_folder import RunFolder, read_lines
+from bertcore.training.engine.probes import Probe, read_probes
+from bertcore.training.engine.run_folder import RunFolder, read_lines
+from bertcore.training.finetuning.settings import METRICS_FILE, RUNS_FOLDER, SETTINGS_FILE
+from bertcore.training.tasks import find_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +82,12 @@ def _of_pretraining(folder: RunFolder) -> Curves:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Replay:
-    """The probes of a run, the oldest first, and the map of their words."""
-
-    probes: tuple[Probe, ...]
-    map: ProbeMap
-
-
-def replay(folder: str | Path) -> Replay:
-    """Return what a run recorded of its model on a few sentences, step by step.
+def replay(folder: str | Path) -> tuple[Probe, ...]:
+    """Return what a run recorded of its model on a few sentences, the oldest step first.
 
     ValueError if there is no probe. RuntimeError if a file is damaged.
     """
-    probes = tuple(read_probes(Path(folder)))
-    return Replay(probes, probe_map(probes))
+    return tuple(read_probes(Path(folder)))
 
 
 def formed_head(probe: Probe) -> tuple[int, int]:

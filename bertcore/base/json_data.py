@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -49,19 +49,3 @@ def plain_data(record: Any) -> Any:
     if isinstance(record, Path):
         return str(record)
     raise TypeError(f"a {type(record).__name__} cannot be written as JSON.")
-
-
-def named_values(part: object) -> Iterator[tuple[str, object]]:
-    """Yield each value in nested JSON with the name under which it is found, at any depth.
-
-    >>> sorted(named_values({"a": [1, 2]}), key=str)
-    [('', {'a': [1, 2]}), ('a', 1), ('a', 2), ('a', [1, 2])]
-    """
-    stack = [("", part)]
-    while stack:
-        name, value = stack.pop()
-        yield name, value
-        if isinstance(value, dict):
-            stack += value.items()
-        elif isinstance(value, list):
-            stack += ((name, entry) for entry in value)

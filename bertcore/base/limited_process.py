@@ -40,7 +40,7 @@ MAX_RESULT = 1 << 27
 """Bytes of all that a call hands back."""
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "SYSTEMROOT", "USERPROFILE")
 """Variables that the process gets, if they are set."""
-_READERS = ("bertcore.data.guess", "bertcore.data.texts", "bertcore.tasks.read")
+_READERS = ("bertcore.data.guess", "bertcore.data.texts", "bertcore.training.tasks.read")
 """Modules that the waiting process imports; others are imported when they are called."""
 _REFUSALS = (ValueError, RuntimeError, FileNotFoundError, OSError)
 """Errors that are raised here as they are there, with those of bertcore that are among them."""
@@ -63,9 +63,7 @@ class Limits:
         """Return the limits for a table of an unpacked size; JSON takes the most memory."""
         cpu_seconds = min(5 + num_bytes // 200_000, 60 + num_bytes // 1_000_000)
         return cls(
-            seconds=20 + 3 * cpu_seconds,
-            cpu_seconds=cpu_seconds,
-            num_bytes=10**9 + 6 * num_bytes,
+            seconds=20 + 3 * cpu_seconds, cpu_seconds=cpu_seconds, num_bytes=10**9 + 6 * num_bytes
         )
 
 
@@ -122,11 +120,7 @@ class LimitedProcess:
         options: Mapping[str, Any],
         told: Sequence[str],
     ) -> Generator[tuple[str, Any]]:
-        """Yield the name of an option that the function calls, and with what; at last its result.
-
-        Args:
-            told: Names of the options that are functions.
-        """
+        """Yield which option of `told` the function calls, and with what; at last its result."""
         name = f"{function.__module__}:{function.__qualname__}"
         given = {name: value for name, value in options.items() if name not in told}
         request = typed_json.dumps((name, tuple(arguments), given, tuple(told), self.limits))
@@ -176,10 +170,7 @@ _control: socket.socket | None = None
 def _ask_waiting(
     request: bytes, seconds: int | None, on_wait: Callable[[], object]
 ) -> Generator[bytes]:
-    """Let the waiting process fork one for this request; yield what it answers.
-
-    The process ends when this is closed.
-    """
+    """Let the waiting process fork one for this request, until closed; yield what it answers."""
     ours, theirs = socket.socketpair()
     with ours:
         with theirs, _lock:
@@ -314,10 +305,7 @@ def _serve(control: socket.socket) -> None:
 
 
 def _supervise(connection: socket.socket) -> None:
-    """Fork the process that makes the call; report the signal that ended it.
-
-    It is ended when the caller closes the connection.
-    """
+    """Fork the process that makes the call; end it with the connection, or report its signal."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         request = connection.makefile("rb").readline()

@@ -1,7 +1,5 @@
 """Limits of a process that reads what strangers made."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

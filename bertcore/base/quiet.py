@@ -1,7 +1,5 @@
 """Silence `transformers` while it opens what is not ours: its log would have a visitor's words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -161,7 +161,7 @@ def _plain(value: Any, kind: Any) -> Any:
 def _made(
     kind: Any, table: Mapping[str, Any], place: str, faults: list[str], ours: Mapping[str, Any]
 ) -> Any:
-    before, start = len(faults), f"{place}, " if place else ""
+    start = f"{place}, " if place else ""
     hints = get_type_hints(kind, include_extras=True)
     known: dict[str, Field[Any]] = {
         each.name.rstrip("_"): each
@@ -172,7 +172,7 @@ def _made(
     faults += (
         f"{start}{unknown_name(name, known)}" for name in itertools.islice(others, _MOST_NAMED)
     )
-    values = {}
+    before, values = len(faults), {}  # what is unknown hides no other fault
     for name, each in known.items():
         if name in table:
             values[each.name] = read_value(table[name], hints[each.name], f"{start}{name}", faults)

@@ -3,8 +3,6 @@
 Unlike a pickle, it names no code: only dataclasses and named tuples of bertcore are made of it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import json
@@ -122,10 +120,7 @@ def _array(name: str, array: NDArray[Any]) -> Any:
 
 @cache
 def _class(name: str) -> Any:
-    """Return a class by its module and name.
-
-    TypeError if it is none of bertcore that only holds values.
-    """
+    """Return a class of bertcore that only holds values, by its module and name."""
     module, _, path = name.partition(":")
     if module.partition(".")[0] != "bertcore" or not path.isidentifier():
         raise TypeError(f"{name[:80]!r} is no class of bertcore")
@@ -136,10 +131,7 @@ def _class(name: str) -> Any:
 
 @cache
 def _fields(kind: Any) -> tuple[str, ...]:
-    """Return the names of what a class holds.
-
-    TypeError if it is neither a dataclass nor a named tuple.
-    """
+    """Return the names of what a dataclass or named tuple holds."""
     if kind.__module__.partition(".")[0] == "bertcore" and isinstance(kind, type):
         if dataclasses.is_dataclass(kind):
             return tuple(field.name for field in dataclasses.fields(kind) if field.init)

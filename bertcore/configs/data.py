@@ -3,40 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
-from bertcore.configs.numbers import (
-    check_at_least,
-    check_choice,
-    check_fields,
-    check_numbers_of,
-)
+from bertcore.configs.numbers import check_at_least, check_choice, check_fields, check_numbers_of
+from bertcore.model.architecture.objectives import MASKED_LM_PROB, OBJECTIVES, RowKind
 
-MASKED_LM_PROB = 0.15
 MASK_SHARES = "80/10/10"
 SHORT_SEQ_PROB = 0.1
 EMBEDDING_SHARINGS = ("es", "nes", "gdes")
-
-RowKind = Literal["pairs", "ordered", "swapped", "packed"]
-"""Sentence pairs, of which about half have a random second part; pairs that follow each other; such
-pairs, half of which are exchanged; or rows packed full of text."""
-OBJECTIVES: Mapping[str, RowKind] = MappingProxyType(
-    {
-        "mlm+nsp": "pairs",
-        "mlm": "packed",
-        "wwm": "packed",
-        "span-sbo": "packed",
-        "causal": "packed",
-        "unilm": "ordered",
-        "mlm+sop": "swapped",
-        "rtd": "packed",
-        "plm": "packed",
-        "denoise-t5": "packed",
-        "denoise-bart": "packed",
-        "mass": "packed",
-    }
-)
-"""Pretraining objectives and the rows that they are trained on."""
 
 OWN_SHARES: Mapping[str, float] = MappingProxyType({"plm": 1 / 6, "denoise-bart": 0.3, "mass": 0.5})
 """`masked_lm_prob` of the objectives whose papers do not use 0.15."""

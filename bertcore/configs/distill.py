@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bertcore.configs.numbers import check_fields, check_fractions, check_numbers_of
 
 if TYPE_CHECKING:
-    from bertcore.architecture.config import BertConfig
+    from bertcore.model.architecture.config import BertConfig
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,7 +18,7 @@ class EncodeSettings:
     """What is encoded, and how. All but `tokens_per_batch` determine the rows."""
 
     layers: tuple[int, ...] = (-1,)
-    """Hidden states: 0 is the embeddings' output, -1 the last layer."""
+    """Which of hidden_states[i]: 0 the input, 1 after layer 0, -1 the last."""
     unit: Unit = "token"
     """token, word or sentence."""
     pooling: str = "mean"
@@ -32,20 +32,16 @@ class EncodeSettings:
     """Split texts into sentences. Default: yes for lines of text, no for table cells."""
     text_column: str | None = field(default=None, metadata={"flag": "--text"})
     """Text column of a table. Default: the first with a usual name. The other columns are kept."""
-    sample: float = 1.0
-    """Share of the sentences to encode."""
-    seed: int = 0
-    """Seed of the sample."""
     dtype: str = "auto"
     """Numbers in which the network runs: "float32", "bfloat16", or "auto", bfloat16 where the
-    processor computes in it and the vectors agree with float32."""
+    processor computes in it."""
     skip_bad_rows: bool = False
     """Leave out rows that cannot be read."""
     tokens_per_batch: int = field(default=TOKENS_PER_BATCH, metadata={"min": 1})
     """Padded tokens per batch; changes memory, not results."""
 
     def __post_init__(self) -> None:
-        from bertcore.sentences import POOLINGS  # imports torch
+        from bertcore.model.sentences import POOLINGS  # imports torch
 
         check_choice("unit", self.unit, UNITS)
         poolings = {"token": ("mean",), "word": WORD_POOLINGS, "sentence": POOLINGS}[self.unit]
@@ -59,8 +55,6 @@ class EncodeSettings:
                 f"special_tokens adds rows for [CLS] and [SEP], but the unit is {self.unit!r}. "
                 "Choose the unit 'token', or leave special_tokens out."
             )
-        if not 0 < self.sample <= 1:
-            raise ValueError(f"sample is {self.sample:g}; expected a share, 0 < sample <= 1.")
         check_choice("dtype", self.dtype, DTYPES)
         check_at_least(self, "tokens_per_batch", 1)
         check_numbers_of(self)

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bertcore.architecture.families import CLS, POOLINGS
 from bertcore.configs.numbers import (
     DTYPES,
     check_at_least,
@@ -16,9 +15,10 @@ from bertcore.configs.numbers import (
     check_seed,
 )
 from bertcore.configs.optimizer import OptimizerConfig
+from bertcore.model.architecture.families import CLS, POOLINGS
 
 if TYPE_CHECKING:
-    from bertcore.architecture.config import BertConfig
+    from bertcore.model.architecture.config import BertConfig
 
 DOC_STRIDE = 128
 BALANCED = "balanced"

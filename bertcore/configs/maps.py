@@ -44,12 +44,6 @@ class TsneSettings:
 
     perplexity: float = 30.0
     """Effective number of a point's neighbours; above 1 and less than the number of points."""
-    early_exaggeration: float = 12.0
-    """Attraction is multiplied by it in the first 250 steps; 1 or more."""
-    learning_rate: float = 0.0
-    """0 means scikit-learn's "auto": the number of points by four times the exaggeration."""
-    max_iter: int = 1000
-    """Steps, of which the first 250 have early exaggeration; 250 to 5,000."""
     metric: str = "cosine"
     """Distance between vectors, one of METRICS."""
     seed: int = 0
@@ -57,10 +51,6 @@ class TsneSettings:
 
     def __post_init__(self) -> None:
         check_fields(self, "perplexity", lambda number: 1 < number < math.inf, "more than 1")
-        check_at_least(self, "early_exaggeration", 1)
-        rates = "a number above 0, or 0 for auto"
-        check_fields(self, "learning_rate", lambda rate: 0 <= rate < math.inf, rates)
-        check_fields(self, "max_iter", lambda steps: 250 <= steps <= 5000, "250 to 5,000")
         check_metric_and_seed(self)
         check_numbers_of(self)
 

@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -92,7 +93,9 @@ def parsed_list(text: str) -> Any:
         return []
     if len(text) > _LONGEST or text[:1] + text[-1:] not in ("[]", "{}", "()"):
         return None
-    value = _json(text)
+    value = None
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
     if value is None:
         if _NUMPY.fullmatch(text):
             text = f"[{', '.join(re.findall(_ITEM, text))}]"
@@ -127,13 +130,6 @@ def _value(node: ast.expr | None, lines: Sequence[bytes]) -> Any:
 def listed(cell: Any) -> Any:
     """Return a cell of JSON as it is, and of a text the list that it writes out or None."""
     return parsed_list(cell) if isinstance(cell, str) else cell
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 # ---- numbers ----

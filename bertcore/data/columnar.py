@@ -1,7 +1,5 @@
 """Parquet and Arrow files, by pyarrow: their columns, and their rows batch by batch."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,9 +25,14 @@ class Columnar(NamedTuple):
     form: str
     """"Parquet" or "Arrow"."""
     fields: tuple[pa.Field, ...]
+    """Names and types of the columns."""
     rows: Iterator[Sequence[Any]]
     """The cells of each row, as JSON has them: times are texts, decimals are numbers, and bytes are
     text, or None if they are no UTF-8."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.fields)
 
 
 def is_columnar(head: bytes) -> bool:
@@ -39,10 +42,6 @@ def is_columnar(head: bytes) -> bool:
 
 def open_columnar(path: Path, file: BinaryIO | None = None) -> Columnar:
     """Open a Parquet or Arrow file, plain or packed, of which a batch of rows is read at once.
-
-    Args:
-        path: Its name.
-        file: The same file, already open, at its beginning.
 
     ValueError, also while rows are read, if it is damaged, has a column twice or too many columns,
     or unpacks to more than `most_unpacked`.

@@ -1,7 +1,5 @@
 """Which columns of a table hold texts, labels and numbers: by their names, or their content."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence

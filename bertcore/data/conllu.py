@@ -1,7 +1,5 @@
 """Sentences with syntax, read from CoNLL-U, the format of Universal Dependencies."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -136,11 +134,7 @@ def _sentence(
 
 
 def _wrong(columns: Sequence[str], number: int, covered: int, *, needs_trees: bool) -> str:
-    """Return what is wrong with a line whose word should have this number; "" for nothing.
-
-    Args:
-        covered: The last word of the multiword tokens before it.
-    """
+    """Return what is wrong with a line whose word should have this number; "" for nothing."""
     place = columns[0][:40] + "…" * (len(columns[0]) > 40)
     read = [columns[at] for at in (_FORM, _TAG, _RELATION) if at < len(columns)]
     if damage := UTF8.damage(read):

@@ -1,7 +1,5 @@
 """Tables that are text: the signs between and around their cells, and their rows."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,8 +13,7 @@ ONE_COLUMN = "\x1f"
 LONGEST_RECORD = 2_000_000
 """Characters of a row over several lines; a longer one has a quotation mark that is not closed."""
 _MOST_BARE = 20
-"""Cells of a line that begin with a quotation mark and are not quoted: for each, the rest is
-searched."""
+"""Cells of a line that begin with a quotation mark that does not quote: each costs a search."""
 _MOST_LABELS, _LONGEST_LABEL = 50, 60
 _NOT_CLOSED = "opens a quotation mark that is not closed"
 _NOT_QUOTED = "has text beside quoted cells. Write a quotation mark inside of one twice"

@@ -1,7 +1,5 @@
 """Examples as read: a text or pair with labels, a tagged sentence, a question, a choice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

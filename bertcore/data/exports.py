@@ -1,7 +1,5 @@
 """Rows of a table as examples; those of annotation tools by the answer that a person gave."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +21,10 @@ _NOBODY = "not annotated"
 _OF_A_TEXT = ("choices", "taxonomy", "rating", "number")
 """Label Studio's values of a whole text."""
 _OF_PRODIGY = ("spans", "accept", "options", "label", "relations")
+_WRITE = (
+    "Write JSON lines with the text and its label, or its entities (start, end, label), of what "
+    "somebody answered"
+)
 _OF_SPACY = {"entities", "cats", "spans", "labels"}
 
 
@@ -127,25 +129,25 @@ def _plain_table(
     for row in first:
         with suppress(UnansweredError, ValueError):
             known.append(read(row))
-    several = 0
+    several, seen = 0, set[str]()
 
-    def answered(cells: Sequence[Any], number: int) -> list[Any]:
-        nonlocal several
-        task = read(dict(zip(table.columns, cells, strict=False)))
-        is_next = task.text_id in seen
-        several += task.is_one_of_several or is_next
-        seen.update([] if task.text_id is None else [task.text_id])
-        return [] if is_next else [(number, task)]
+    def one(cells: Sequence[Any], number: int) -> list[tuple[int, _Answered]]:
+        return [(number, read(dict(zip(table.columns, cells, strict=False))))]
 
     def all_rows() -> Iterator[tuple[int, _Answered]]:
-        yield from examples_of(table, path, bad_rows, answered)
+        nonlocal several
+        for number, task in examples_of(table, path, bad_rows, one):
+            is_next = task.text_id in seen
+            several += task.is_one_of_several or is_next
+            seen.update([] if task.text_id is None else [task.text_id])
+            if not is_next:
+                yield number, task
         if several:
             bad_rows.note(
                 f"Texts of {path.name!r} that were annotated several times: {several:,}. The "
                 "answer marked as ground truth is read, or else the first."
             )
 
-    seen: set[str] = set()
     rows = all_rows()
     if not known:  # none of the first rows has an answer, but others may have
         ahead = first_items(rows, lambda pair: len(str(pair[1])), FIRST)
@@ -182,18 +184,10 @@ def _is_single(answer: Any) -> bool:
 
 
 def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path) -> _Read | None:
-    """Return what reads the rows of a table, if they are those of an annotation tool.
-
-    ValueError for a tool whose rows are not read.
-    """
+    """Return what reads the rows of a table, if they are those of an annotation tool."""
     of_studio = names & {"annotations", "completions", "predictions"}
     if of_studio and any(_dict(row.get("data")) or _results(row) for row in first):
         return _of_label_studio
-    if "annotator" in names and names & {"annotation_id", "lead_time"}:
-        raise ValueError(
-            f"{str(path)!r} is Label Studio's CSV or JSON-MIN, which leave out what an empty cell "
-            "means. Export the tasks as JSON."
-        )
     if {"annotations", "annotation_approver"} <= names:
         return _of_doccano
     answers = {as_text(row.get("answer")) for row in first} - {""}
@@ -204,13 +198,16 @@ def _tool(names: set[str], first: Sequence[_Row], label: str | None, path: Path)
         return _of_argilla
     of_rubrix = names & {"annotation_agent", "inputs"} or {"prediction", "status"} <= names
     is_argilla = {"fields", "responses"} <= names or any(n.endswith(".responses") for n in names)
-    is_light_tag = "content" in names and names & {"seen_by", "classifications"}
-    if is_argilla or is_light_tag or ("annotation" in names and of_rubrix):
-        raise ValueError(
-            f"{str(path)!r} is a form of {'LightTag' if is_light_tag else 'Argilla'} that is not "
-            "read. Write JSON lines with the text and its label, or its entities (start, end, "
-            "label), of what somebody answered."
-        )
+    refused = {
+        "Label Studio's CSV or JSON-MIN, which leave out what an empty cell means. Export the "
+        "tasks as JSON": "annotator" in names and names & {"annotation_id", "lead_time"},
+        f"a form of LightTag that is not read. {_WRITE}": "content" in names
+        and names & {"seen_by", "classifications"},
+        f"a form of Argilla that is not read. {_WRITE}": is_argilla
+        or ("annotation" in names and of_rubrix),
+    }
+    if what := next((what for what, is_so in refused.items() if is_so), ""):
+        raise ValueError(f"{str(path)!r} is {what}.")
     questions = [name for name in names if normal(name) == "question"]
     if any(_dict(row.get(name)) for name in questions for row in first):
         return _of_arc

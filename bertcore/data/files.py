@@ -81,7 +81,6 @@ def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
     """Open a file for reading, unpacked if its first bytes are those of an archive.
 
     Args:
-        path: Its name.
         file: The same file, already open, at its beginning; its caller closes it.
 
     ValueError, also while it is read, if it is a zip archive of several files, not whole, or
@@ -279,13 +278,10 @@ def find_encoding(path: Path, file: BinaryIO | None = None) -> Encoding:
     lines that have any, and otherwise guessed from these.
 
     Args:
-        path: Its name.
         file: The same file, already open, at its beginning, where it is left.
 
-    Raises:
-        ValueError: If it is another kind of file, which is named, or in no encoding that is known;
-            or as `open_bytes`.
-        OSError: If it cannot be opened.
+    ValueError if it is another kind of file, which is named, or in no encoding that is known; or as
+    `open_bytes`. OSError if it cannot be opened.
     """
     with open_bytes(path, file) as content:
         block = head = _lines(content)
@@ -307,10 +303,7 @@ def _lines(content: BinaryIO) -> bytes:
 
 
 def _by_head(head: bytes, path: Path) -> Encoding | None:
-    """Return the encoding that the first bytes show; None if they do not.
-
-    ValueError if they are those of a file that is no text.
-    """
+    """Return the encoding that the first bytes show; None if they do not."""
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # UTF-16's begins alike
         return Encoding("utf-32")
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -404,9 +397,8 @@ def open_text(
             read.
         encoding: None finds it.
 
-    Raises:
-        ValueError: As `find_encoding`, or if there is no such file, or UTF-16 or UTF-32 is damaged.
-        OSError: If it cannot be opened.
+    ValueError as `find_encoding`, or if there is no such file, or UTF-16 or UTF-32 is damaged.
+    OSError if it cannot be opened.
     """
     if file is None:
         check_file(path)

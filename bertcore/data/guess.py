@@ -3,13 +3,11 @@
 This is only a guess: the readers use what they are given.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.columns import (
@@ -34,14 +32,11 @@ from bertcore.data.read_rows import CHOICE_ANSWERS, has_choices, has_questions
 from bertcore.data.read_tags import tag_columns, word_columns
 from bertcore.data.tables import FIRST
 
-Form = Literal["table", "tags", "questions"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
     """The guessed content of a file."""
 
-    form: Form
     columns: tuple[str, ...]
     """Of a table, by name or number; those of tags in columns are numbers; () for questions."""
     rows: tuple[tuple[str, ...], ...]
@@ -63,25 +58,24 @@ def guess(path: Path) -> Guess:
         columns = Columns(text=str(layout.word + 1), label=str(layout.tag % layout.width + 1))
         rows = tuple(map(tuple, layout.rows[: FIRST.num]))
         names = tuple(map(str, range(1, width + 1)))
-        return Guess(form="tags", columns=names, rows=rows, task="tag", chosen=columns)
+        return Guess(columns=names, rows=rows, task="tag", chosen=columns)
     with open_rows(path, BadRows(skip=True), has_header=text_header(USUAL)) as table:
         names = table.columns
         rows = tuple(tuple(map(_as_text, row)) for row in table.first)
-        dialect = table.dialect.describe()
-    form: Form = "table"
+        dialect = table.dialect
     tagged = tag_columns(names, rows)
     if has_choices(names):
         answer = find(names, CHOICE_ANSWERS)
         task, chosen = "choice", Columns(label=None if answer is None else names[answer])
     elif has_questions(names):
-        form, names, rows, task, chosen = "questions", (), (), "qa", USUAL
+        names, rows, task, chosen = (), (), "qa", USUAL
     elif not table.has_header and rows and glue_form(rows[0]) == "STS-B":
         task, chosen = "regress", Columns(text="6", text_pair="7", label="5")
     elif tagged is not None:
         task, chosen = "tag", tagged
     else:
         task, chosen = _of_texts(summarize(names, rows))
-    return Guess(form=form, columns=names, rows=rows, task=task, chosen=chosen, dialect=dialect)
+    return Guess(columns=names, rows=rows, task=task, chosen=chosen, dialect=dialect)
 
 
 def _of_texts(columns: Sequence[Column]) -> tuple[str, Columns]:

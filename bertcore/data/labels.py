@@ -1,7 +1,5 @@
 """What the labels of a file stand for: no label, a class, or a label of a checkpoint."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -264,7 +262,7 @@ class FileLabels:
         names = {name: self.names.get(name, name) for name in named_labels(example)}
         unseen = next((name for name in names if name not in self.names), None)
         if unseen is not None and self.known is not None:
-            bad_rows.add(f"{where(example)} of {str(path)!r} has {self._describe_unseen(unseen)}.")
+            bad_rows.add(f"{where(example)} of {str(path)!r} has {self.describe_unseen(unseen)}.")
             return None
         named = rename_labels(example, names)
         if isinstance(named, TextExample | TaggedExample) and not any(named.labels):
@@ -272,7 +270,7 @@ class FileLabels:
             return None
         return named
 
-    def _describe_unseen(self, name: str) -> str:
+    def describe_unseen(self, name: str) -> str:
         """Return a phrase on a label that stands for none of the known ones."""
         assert self.known is not None
         in_file = order_labels(filter(None, self.counts or ()))
@@ -280,14 +278,6 @@ class FileLabels:
             f"{describe_unseen(name, self.known)}; the file has {some_labels(in_file)}. Give both "
             f"the same name, or say what it is with {write_label_map({name[:40]: 'LABEL'})}"
         )
-
-    def check_known(self, path: Path) -> None:
-        """Refuse a file with an unknown label if `if_unknown` is set; ValueError if it has one."""
-        unknown = self.unknown()
-        if self.if_unknown is not None and self.known is not None and unknown is not None:
-            raise ValueError(
-                f"{str(path)!r} has {self._describe_unseen(unknown)}. {self.if_unknown}"
-            )
 
     def notes(self) -> Iterator[str]:
         """Yield what is to be said of the labels, a sentence each."""
@@ -344,7 +334,10 @@ def read_named(
                 if len(counts) > MAX_LABELS:
                     break
             labels.survey(counts)
-            labels.check_known(path)
+            unknown = labels.unknown()
+            if labels.if_unknown is not None and labels.known is not None and unknown is not None:
+                sentence = f"{str(path)!r} has {labels.describe_unseen(unknown)}."
+                raise ValueError(f"{sentence} {labels.if_unknown}")
             note()
         named = labels.named(example, bad_rows, path)
         if named is not None:

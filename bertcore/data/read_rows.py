@@ -1,7 +1,5 @@
 """Rows of a table as examples: texts with labels or scores, multiple choice, and questions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Tagged sentences: a word a line (CoNLL, CoNLL-U), tables of words or sentences, marked spans."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter
@@ -200,7 +198,6 @@ def read_tags(
         columns: `text` and `label`: numbers of columns from 1 (the first and the last; where the
             words are numbered the second; of a treebank 2 and 4, the word and its part of speech),
             or names.
-        bad_rows: Collects sentences that cannot be used.
 
     ValueError if the file cannot be read or a column is missing.
     """
@@ -248,11 +245,7 @@ class _Word(NamedTuple):
 def _sentences(
     words: Iterable[_Word], what: str, path: Path, bad_rows: BadRows
 ) -> Iterator[TaggedExample]:
-    """Yield the sentences of words; one with a wrong word is a bad row.
-
-    Args:
-        what: What is numbered: "line" or "row".
-    """
+    """Yield the sentences of words; one with a wrong word is a bad row."""
     for _, group in groupby(words, key=attrgetter("sentence")):
         right: list[_Word] = []
         wrong = ""
@@ -415,10 +408,7 @@ def _span_places(
     *,
     are: Callable[[Any], bool] = are_spans,
 ) -> tuple[int, int] | None:
-    """Return the columns of texts and of their spans; None if no column has spans.
-
-    `are` decides whether a cell in a column with a usual name has spans.
-    """
+    """Return the columns of texts and of their spans; None if no column has spans."""
 
     def has(place: int | None, look: Callable[[Any], bool]) -> bool:
         return place is not None and any(look(row[place]) for row in rows if place < len(row))

@@ -1,11 +1,10 @@
 """Tables of examples, read row by row: CSV and its dialects, JSON, Parquet and Arrow."""
 
-from __future__ import annotations
-
 import codecs
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,9 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TextIO
 
 from bertcore.data.columnar import is_columnar, open_columnar
-from bertcore.data.columns import HasHeader, are_names
+from bertcore.data.columns import TEXTS, HasHeader, are_names, find
 from bertcore.data.dialects import ONE_COLUMN, Delimiters, Record, find_marks, records
 from bertcore.data.files import (
+    LONGEST_LINE,
     UTF8,
     BadRows,
     Encoding,
@@ -30,7 +30,6 @@ from bertcore.data.files import (
     open_text,
     whole_lines,
 )
-from bertcore.data.json_tables import FORMS, json_records
 
 FIRST, FIRST_CELLS = Limits(1000, 1_000_000), 200_000
 """Rows that show what a table is, and cells of them in a wide table."""
@@ -43,6 +42,7 @@ TABLE_FILES = (
     ".bz2, .xz or .zip"
 )
 """What can be read, for captions."""
+_USUAL = {"Parquet": (".parquet",), "Arrow": (".arrow", ".feather")}
 _WEB_PAGE = "a web page. Download the file itself, such as by a link called raw"
 _NO_DATA = {
     b"version https://git-lfs": "a pointer of Git LFS to the file. Fetch this with git lfs pull",
@@ -63,25 +63,140 @@ _LABEL_FIRST = re.compile(r"(\w{1,30}:\w{0,30})\s+(\S.*)", re.DOTALL)
 """A line of TREC: its label, with a colon in it or after it, and a text."""
 
 
+FORMS = (
+    'a list of objects, [{"text": "...", "label": "..."}, ...], an object of columns, or an object '
+    "a line"
+)
+_MOST_LEVELS = 100
+"""Of lists and objects within a row; Python's own limit is some hundreds."""
+_INNER = ("data", "rows", "examples", "instances", "items", "records")
+_SPLIT = re.compile(r"(\w+_)?(train(ing)?|val(id(ation)?)?|dev|test)(_\w+)?", re.IGNORECASE)
+_NOTHING = object()
+_DECODER = json.JSONDecoder(strict=False)  # some tools write line breaks and tabs as they are
+
+
+def json_records(text: TextIO, path: Path, ending: str) -> tuple[bool, Iterator[Record]]:
+    """Return whether a file has an object (or a list) a line, and its rows: dicts or lists.
+
+    Args:
+        ending: Of its name; ".jsonl" and ".ndjson" may begin with a line that cannot be read.
+
+    ValueError if it is empty, not valid JSON, or no table.
+    """
+    lines = filter(str.strip, iter(partial(text.readline, LONGEST_LINE), ""))
+    first, more = next(lines, ""), next(lines, "")
+    if not first:
+        raise ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
+    value = _parsed(first)
+    has_lines = isinstance(value, dict | list) and bool(more)
+    if ending in (".jsonl", ".ndjson"):
+        is_broken = value is _NOTHING and first.strip() not in ("[", "{")
+        is_row = isinstance(value, dict) and not any(_are_objects(value.get(n)) for n in _INNER)
+        has_lines |= is_row or (is_broken and isinstance(_parsed(more), dict))
+    if has_lines:
+        every = chain((first, more), whole_lines(text, path, start=3))
+        return True, map(_record, map(_parsed, filter(str.strip, every)))
+    return False, map(_record, _rows(_whole("".join([first, more, text.read()]), path), path))
+
+
+def _parsed(line: str) -> Any:
+    try:
+        return _DECODER.decode(line)
+    except (ValueError, RecursionError):
+        return _NOTHING
+
+
+def _record(value: Any) -> Record:
+    """Return a row; a wrong one if it is so deep that it could not be written again."""
+    if value is _NOTHING:
+        return Record((), wrong="is not valid JSON")
+    level = [value] if isinstance(value, list | dict) else []
+    for _ in range(_MOST_LEVELS):
+        nested = [
+            container.values() if isinstance(container, dict) else container for container in level
+        ]
+        level = [part for parts in nested for part in parts if isinstance(part, list | dict)]
+        if not level:
+            return Record(value)
+    return Record((), wrong=f"has more than {_MOST_LEVELS} levels of lists and objects")
+
+
+def _whole(text: str, path: Path) -> Any:
+    """Return the value of a text of JSON, or the list of those that follow one another."""
+    between, values, place = re.compile("[ \t\r\n,;\ufeff\x1e]*"), [], 0
+    try:
+        while (place := between.match(text, place).end()) < len(text):  # type: ignore[union-attr]
+            value, place = _DECODER.raw_decode(text, place)
+            values.append(value)
+    except (ValueError, RecursionError) as error:
+        why = str(error)[:100]
+        raise ValueError(f"{str(path)!r} is not valid JSON ({why}). Write {FORMS}.") from error
+    return values[0] if len(values) == 1 else values
+
+
+def _rows(value: Any, path: Path) -> Sequence[Any]:
+    """Return the rows of a value, in one of the forms of pandas, `datasets` and their like."""
+    if isinstance(value, list):
+        if value and all(
+            isinstance(row, dict) and isinstance(row.get("row"), dict) for row in value
+        ):
+            return [row["row"] for row in value]  # of the hub's viewer
+        return [row if isinstance(row, dict | list) else [row] for row in value]
+    parts = list(value.values()) if isinstance(value, dict) else []
+    if not parts:
+        raise ValueError(f"{str(path)!r} has no table in JSON. Write {FORMS}.")
+    columns, data = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(data, list):  # pandas: split
+        names = [str(name) for name in columns]
+        return [dict(zip(names, row, strict=False)) for row in data if isinstance(row, list)]
+    inner = [name for name in _INNER if _are_objects(value.get(name))]
+    is_split = all(len(name) < 100 and _SPLIT.fullmatch(name) for name in value)
+    named = [name for name, part in value.items() if is_split or _are_objects(part)]
+    text = find(list(value), TEXTS)
+    if not inner and text is not None and isinstance(parts[text], str):
+        return [value]  # a text with what is marked in it
+    if len(parts) == 1 and isinstance(parts[0], dict) and any(map(_are_objects, parts[0].values())):
+        return _rows(parts[0], path)  # Rasa's rasa_nlu_data
+    if inner or len(named) == 1:
+        return _rows(value[(inner or named)[0]], path)
+    if named:
+        raise ValueError(
+            f"{str(path)!r} has several tables, {', '.join(repr(n[:40]) for n in named[:9])}. "
+            "Give a file of one of them."
+        )
+    if all(isinstance(part, dict) for part in parts):
+        return _of_objects(value)
+    if all(isinstance(part, list) for part in parts) and len({*map(len, parts)}) == 1:
+        return [dict(zip(value, row, strict=True)) for row in zip(*parts, strict=True)]
+    if any(isinstance(part, dict) for part in parts):
+        raise ValueError(f"{str(path)!r} has no table in JSON. Write {FORMS}.")
+    return [value]
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _of_objects(value: Mapping[str, Mapping[str, Any]]) -> Sequence[Any]:
+    """Return the rows of an object of objects: of rows (pandas: index), or of columns."""
+    inner = list(next(iter(value.values())))
+    is_rows = all(key.lstrip("-").isdigit() for key in value) or (
+        not all(key.lstrip("-").isdigit() for key in inner) and len(inner) < len(value)
+    )
+    if is_rows:
+        return list(value.values())
+    rows: dict[str, dict[str, Any]] = {}  # of what is there: of 20,000 columns each may have one
+    for name, part in value.items():
+        for place, cell in part.items():
+            rows.setdefault(place, {})[name] = cell
+    return list(rows.values())
+
+
 class Row(NamedTuple):
     """One row: its number (the first below the header is 1) and its cells."""
 
     number: int
     cells: Sequence[Any]
-
-
-class Dialect(NamedTuple):
-    """How a file becomes rows and columns."""
-
-    form: str = "JSON"
-    """"JSON lines", "semicolons between cells", ..."""
-    encoding: Encoding = UTF8
-    has_header: bool = True
-
-    def describe(self) -> str:
-        """Return a phrase, such as "semicolons between cells, no names of columns, UTF-8"."""
-        header = [] if self.has_header else ["no names of columns"]
-        return ", ".join([self.form, *header, self.encoding.title])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +209,8 @@ class Table:
     has_header: bool
     first: tuple[Sequence[Any], ...] = ()
     """Cells of the first rows; at most FIRST and FIRST_CELLS."""
-    dialect: Dialect = field(default_factory=Dialect)
+    dialect: str = ""
+    """How the file becomes rows and columns: "semicolons between cells, no names of columns"."""
     _used: list[int] = field(default_factory=list)
 
     def use(self, *places: int) -> None:
@@ -181,7 +297,10 @@ def open_table(
     """
     form = form_of(path, file)
     if form == "columnar":
-        yield _table(_columnar_source(path, file), path, bad_rows, has_header)
+        opened = open_columnar(path, file)
+        is_usual = kind_of(path) in _USUAL[opened.form]
+        source = _Source(map(Record, opened.rows), opened.form, is_usual, names=opened.names)
+        yield _table(source, path, bad_rows, has_header)
         return
     encoding = find_encoding(path, file)
     with open_text(path, file, encoding) as text:
@@ -210,7 +329,9 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
         width = len(columns) if names else width
         columns = columns if names else [*map(str, range(1, (width or len(columns)) + 1))]
     check_width(len(columns), repr(str(path)))
-    dialect = Dialect(source.form, source.encoding, names or is_named)
+    has_names = names or is_named
+    header = [] if has_names else ["no names of columns"]
+    dialect = ", ".join([source.form, *header, source.encoding.title])
     # In the others, a character 0 is written as such, and not the trace of a damage.
     is_text = source.form not in ("JSON", "JSON lines", "Parquet", "Arrow")
     damage, used = partial(source.encoding.damage, is_text=is_text), list[int]()
@@ -240,9 +361,9 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
 
     if source.encoding.is_guessed or not source.is_usual:
         wrong = " If letters are wrong, save it as UTF-8." * source.encoding.is_guessed
-        bad_rows.note(f"{path.name!r} is read with {dialect.describe()}.{wrong}")
+        bad_rows.note(f"{path.name!r} is read with {dialect}.{wrong}")
     first_rows = tuple(cells for cells in body[names:] if not width or len(cells) == width)
-    return Table(tuple(columns), rows(), dialect.has_header, first_rows, dialect, used)
+    return Table(tuple(columns), rows(), has_names, first_rows, dialect, used)
 
 
 def _has_row_names(rows: Sequence[Sequence[Any]], width: int) -> bool:
@@ -262,13 +383,6 @@ def _empty(path: Path) -> ValueError:
     return ValueError(f"{str(path)!r} is empty. Give a table with a row for each example.")
 
 
-def _columnar_source(path: Path, file: BinaryIO | None) -> _Source:
-    opened = open_columnar(path, file)
-    usual = (".parquet",) if opened.form == "Parquet" else (".arrow", ".feather")
-    names = tuple(field.name for field in opened.fields)
-    return _Source(map(Record, opened.rows), opened.form, kind_of(path) in usual, names=names)
-
-
 def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     lines: Iterator[str] = dropwhile(lambda line: not line.strip(_BLANK), whole_lines(text, path))
     first = next(lines, "").lstrip("\ufeff")
@@ -283,14 +397,8 @@ def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     if marks.separator == ONE_COLUMN and _are_labelled(start):
         labelled = labelled or {"a label before each text": _LABEL_FIRST}
     for form, pattern in labelled.items():
-        return _Source(
-            map(partial(_label_first, pattern), lines),
-            form,
-            False,
-            encoding,
-            width=2,
-            has_names=False,
-        )
+        cells = map(partial(_label_first, pattern), lines)
+        return _Source(cells, form, False, encoding, width=2, has_names=False)
     widths = Counter(len(record.cells) for record in records(start, marks) if not record.wrong)
     width = widths.most_common(1)[0][0] if widths else 0
     sign = "," if kind == ".csv" else "\t"

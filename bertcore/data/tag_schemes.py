@@ -23,12 +23,7 @@ from bertcore.data.labels import (
 OUTSIDE = "O"
 _PLAIN = {"B": "B", "I": "I", "M": "I", "E": "E", "L": "E", "S": "S", "U": "S", "W": "S"}
 """From the letters of BIOES, BILOU and BMEWO to those of BIOES, which seqeval knows."""
-_LETTERS = {
-    (True, True): "SUWBI",
-    (True, False): "BI",
-    (False, True): "ELIM",
-    (False, False): "IM",
-}
+_LETTERS = {(True, True): "SUWBI", (True, False): "BI", (False, True): "ELIM", (False, False): "IM"}
 """Letters of the first and last word of an entity, the most telling first."""
 _PREFIX = re.compile(r"(?P<letter>[BIMELSUW])([-_:/.])(?P<kind>.+)", re.IGNORECASE | re.DOTALL)
 _SUFFIX = re.compile(r"(?P<kind>.+)([-_:/.])(?P<letter>[BIMELSUW])", re.IGNORECASE | re.DOTALL)
@@ -247,13 +242,13 @@ class FileTags(FileLabels):
         if unseen is None and lacking is None:
             return TaggedExample(words, new, example.row)
         wrong = describe_unseen(lacking or "", self.known or ()).replace("the label", "the tag")
-        wrong = wrong if unseen is None else self._describe_unseen(unseen)
+        wrong = wrong if unseen is None else self.describe_unseen(unseen)
         bad_rows.add(f"{where(example)} of {str(path)!r} has {wrong}.")
         return None
 
-    def _describe_unseen(self, name: str) -> str:
+    def describe_unseen(self, name: str) -> str:
         if self.scheme is None:
-            return super()._describe_unseen(name)
+            return super().describe_unseen(name)
         kinds = self.known_kinds or (OUTSIDE,)
         return (
             f"entities of the type {name[:40]!r}, which is not one of {some_labels(kinds)}. Give "

@@ -1,7 +1,5 @@
 """Sentences of one's own: an uploaded file, or a short list with marked words and pairs."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -13,9 +11,9 @@ from typing import NamedTuple
 
 from bertcore.data.cells import as_text
 from bertcore.data.columns import LABELS, PAIRS, TEXTS, find, summarize
-from bertcore.data.files import BadRows, find_encoding, kind_of, lines_of, listed_columns, open_text
+from bertcore.data.files import BadRows, find_encoding, kind_of, lines_of, open_text
 from bertcore.data.tables import ENDINGS, Table, form_of, open_table
-from bertcore.tokenizer.truncation import MOST_CHARACTERS
+from bertcore.model.tokenizer.truncation import MOST_CHARACTERS
 
 MAX_FILE_BYTES = 50 * 2**20
 """Larger files are rejected."""
@@ -36,38 +34,22 @@ class Texts:
     """Sentences, and how they were read."""
 
     sentences: tuple[Sentence, ...]
-    columns: tuple[str, ...]
-    """Column names of a table; () for plain text."""
-    text_column: str
-    """The column of the texts; "" for plain text."""
-    pair_column: str
-    """The column of text B, or ""."""
-    label_column: str
-    """The column of the labels, or ""."""
     notes: tuple[str, ...]
     """What was cut off or assumed, one sentence each."""
 
 
-def read_upload(
-    data: bytes | Path,
-    name: str,
-    *,
-    text_column: str | None = None,
-    pair_column: str | None = None,
-    label_column: str | None = None,
-    max_rows: int = MAX_ROWS,
-) -> Texts:
+def read_upload(data: bytes | Path, name: str, *, max_rows: int = MAX_ROWS) -> Texts:
     """Read an uploaded file: a table by its ending or content, else one sentence per line.
+
+    In a table, texts, texts B and labels are the first columns with a usual name; without one, the
+    column with the longest cells is the text.
 
     Args:
         data: The file's bytes, plain or compressed, or where it lies under another name.
         name: Its name; any characters, shown cleaned and shortened.
-        text_column, pair_column, label_column: Columns of a table. None takes the first with a
-            usual name; without one, the column with the longest cells is the text. "" means no such
-            column.
         max_rows: Maximum number of sentences taken.
 
-    ValueError if the file is empty, too large, not text, lacks a column or has no text.
+    ValueError if the file is empty, too large, not text, or has no text.
     """
     data = data.read_bytes() if isinstance(data, Path) else data
     path, file = Path(_clean(name)), BytesIO(data)
@@ -81,8 +63,6 @@ def read_upload(
             "MB. Cut out the rows you want."
         )
     bad_rows, where = BadRows(skip=True), repr(str(path))
-    columns: tuple[str, ...] = ()
-    used = "", "", ""
     num_empty = 0
     if form_of(path, file) == "text" and kind_of(path).lstrip(".") not in {*ENDINGS} - {"txt"}:
         encoding = find_encoding(path, file)
@@ -96,7 +76,7 @@ def read_upload(
     else:
         with open_table(path, bad_rows, file=file) as table:
             columns, sentences = table.columns, []
-            used = _choose(table, (text_column, pair_column, label_column), path)
+            used = _columns_of(table)
             places = [columns.index(name) if name else -1 for name in used]
             table.use(*places)
             for _, row in table.rows:
@@ -126,7 +106,7 @@ def read_upload(
         )
         for sentence in sentences
     )
-    return Texts(tuple(cut), columns, *used, tuple(notes))
+    return Texts(tuple(cut), tuple(notes))
 
 
 def shown_name(name: str) -> str:
@@ -145,28 +125,17 @@ def _clean(name: str) -> str:
     return short or "the file"
 
 
-def _choose(
-    table: Table, wanted: tuple[str | None, str | None, str | None], path: Path
-) -> tuple[str, str, str]:
+def _columns_of(table: Table) -> tuple[str, str, str]:
     """Return the columns of text, text B and label; "" for the last two if there is none."""
     columns = table.columns
-    for column in wanted:
-        if column and column not in columns:
-            raise ValueError(
-                f"{str(path)!r} has no column {column!r}. It has {listed_columns(columns)}. "
-                "Choose one of them."
-            )
-    text, pair, label = wanted
 
     def usual(names: Sequence[str]) -> str:
-        others = [column for column in columns if column != text]
-        place = find(others, names)
-        return "" if place is None else others[place]
+        place = find(columns, names)
+        return "" if place is None else columns[place]
 
     rows = [list(map(as_text, row)) for row in table.first]
-    text = text or usual(TEXTS) or max(summarize(columns, rows), key=lambda c: c.mean_length).name
-    pair = usual([second for _, second in PAIRS]) if pair is None else pair
-    return text, pair, usual(LABELS) if label is None else label
+    text = usual(TEXTS) or max(summarize(columns, rows), key=lambda c: c.mean_length).name
+    return text, usual([second for _, second in PAIRS]), usual(LABELS)
 
 
 def cut_note(lengths: Iterable[int]) -> list[str]:

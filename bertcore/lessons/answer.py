@@ -2,7 +2,7 @@
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 Fact = str | int | float
 """Something found on the way, for the texts of a lesson."""
@@ -30,8 +30,6 @@ class Kind(StrEnum):
     """By picking a token, in the list or in the picture; its name is its position."""
     HEAD = "head"
     """By picking a head, in the list or in the picture; its name is layer.head."""
-    ROW = "row"
-    """By drawing a bar for each token: the expected row of attention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,6 @@ class Option:
     text: str
     value: str = ""
     """What the model gives it, as text."""
-    weight: float = 0.0
-    """What the model gives it, for a row: all add up to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +85,11 @@ class Answer:
     needed: tuple[str, ...]
     """Those without a default."""
 
+    @property
+    def of_text(self) -> bool:
+        """Whether it reads the learner's text."""
+        return self.name not in _OF_NO_TEXT
+
     @classmethod
     def from_toml(cls, value: object) -> "Answer":
         """Return the function of a name; ValueError says what is expected if there is none."""
@@ -100,6 +101,13 @@ class Answer:
 
 
 ANSWERS: dict[str, Answer] = {}
+_OF_NO_TEXT = frozenset(
+    "accuracy_of alike_positions association_of becomes best_of_run better_part chance_loss "
+    "chance_of_pairs chance_of_run filler_that_leans head_size layer_that_moved lean_of_filler "
+    "mean_lean new_head number_of_heads number_of_neurons number_of_positions pairs_told "
+    "parameters_if runs_agree same_tokens steepest_step tokens_of_run total_of_run vector_size "
+    "vocabulary_size".split()
+)
 
 
 def answer(
@@ -138,21 +146,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%" if share >= 0.01 else f"{100 * share:.2g}%"
 
 
-def token_options(
-    trace: Trace, values: Callable[[int], str], weights: Sequence[float] = ()
-) -> tuple[Option, ...]:
-    """Return all tokens as options; the name of each is its position.
-
-    Args:
-        weights: Those of a row of attention, [T]; none for a question that is not about one.
-    """
+def token_options(trace: Trace, values: Callable[[int], str]) -> tuple[Option, ...]:
+    """Return all tokens as options; the name of each is its position."""
     return tuple(
-        Option(
-            str(position),
-            f"{position}: {token}",
-            values(position),
-            weights[position] if weights else 0.0,
-        )
+        Option(str(position), f"{position}: {token}", values(position))
         for position, token in enumerate(trace.tokens)
     )
 

@@ -1,15 +1,6 @@
 """All functions that a lesson may name, by their names."""
 
-from bertcore.lessons import (
-    heads,
-    objectives,
-    pieces,
-    runs,
-    stereotypes,
-    tuning,
-    vectors,
-    words,
-)
+from bertcore.lessons import heads, objectives, pieces, runs, stereotypes, tuning, vectors, words
 from bertcore.lessons.answer import ANSWERS, Answer
 
 __all__ = [

@@ -23,7 +23,7 @@ from bertcore.base.toml_tables import (
 )
 from bertcore.lessons.answer import Fact, Found, Kind
 from bertcore.lessons.answers import Answer
-from bertcore.lessons.translation import ENGLISH, PLACE, original_of, translated, untranslated
+from bertcore.lessons.translation import ENGLISH, PLACE, original_of, translated
 
 MAX_BYTES = 500_000
 MAX_TEXT = 3000
@@ -31,13 +31,9 @@ MAX_TEXT = 3000
 MAX_STEPS = 40
 MAX_CHOICES = 8
 _PAGE = re.compile(r"[a-z0-9-]+(\?[^#]*)?(#[\w-]+)?")
-OF_A_LEARNER = ("chosen", "chosen_value", "answer", "answer_value")
+OF_CHOSEN = ("chosen", "chosen_value")
+OF_A_LEARNER = (*OF_CHOSEN, "answer", "answer_value")
 """Facts that every question has besides those of its function: both answers."""
-OF_A_ROW = ("overlap", "variation")
-"""Further facts of a drawn row: the part in which it equals the model's, 0 to 1, and the rest,
-which is the total variation distance."""
-ENOUGH_OVERLAP = 0.5
-"""Overlap from which a drawn row is right."""
 
 Text = Annotated[str, Between(1, MAX_TEXT)]
 MaybeText = Annotated[str, Between(0, MAX_TEXT)]
@@ -112,6 +108,9 @@ class Step:
     within: Within = Within()
     because: Mapping[str, Text] = field(default_factory=dict)
     """Explanations of mistakes, by the fact that equals the learner's number or option."""
+    cover: Annotated[tuple[Text, ...], Between(0, MAX_STEPS)] | None = None
+    """Names of the views that are not shown before the answer; None for the whole page where a
+    function answers, for nothing where the lesson does."""
     right: MaybeText = ""
     wrong: MaybeText = ""
     text_a: Text | None = None
@@ -147,9 +146,14 @@ class Step:
         return {option.name: option.text for option in found.options}
 
     @property
-    def is_row(self) -> bool:
-        """Whether a learner draws a row of weights."""
-        return self.answer is not None and self.answer.kind is Kind.ROW
+    def covers_page(self) -> bool:
+        """Whether nothing of its page is shown before the answer."""
+        return self.cover is None and self.answer is not None
+
+    @property
+    def is_asked_again(self) -> bool:
+        """Whether it is another question on a text of the learner's own."""
+        return self.answer is not None and self.answer.of_text and self.text_a is None
 
     @property
     def part(self) -> str:
@@ -176,7 +180,7 @@ class Step:
         yield from self._faults_of_given()
         if self.within != Within() and kind is not Kind.NUMBER:
             yield "within is for numbers. Leave it out."
-        if self.because and kind in (Kind.CHOICE, Kind.ROW):
+        if self.because and kind is Kind.CHOICE:
             yield "because explains numbers and options; a choice has its own why."
         if kind is Kind.CHOICE:
             yield from self._faults_of_choices()
@@ -221,11 +225,17 @@ class Step:
                 yield f"choices: is has {short(names)}; expected {listed}, each once."
             if any(choice.right for choice in choices):
                 yield "choices: right is read where the lesson itself decides. Leave it out."
+            for number, choice in enumerate(choices, start=1):
+                told = {
+                    one for other in choices if other is not choice for one in _sentences(other.why)
+                }
+                for twice in told.intersection(_sentences(choice.wrong)):
+                    yield f"choices {number}, wrong says what another why says: {short(twice)}."
 
     def _unknown_facts(self) -> Iterator[str]:
         """Yield the texts that name a fact that the answer does not have."""
         own = self.answer.facts if self.answer is not None else ()
-        later = (*own, *OF_A_LEARNER, *(OF_A_ROW if self.is_row else ()))
+        later = (*own, *OF_A_LEARNER)
         texts = [
             *((name, getattr(self, name), own) for name in ("text", "question", "page")),
             *((name, getattr(self, name), later) for name in ("right", "wrong")),
@@ -294,6 +304,17 @@ class Lesson:
                 )
 
 
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text.
+
+    >>> _sentences("It is 0.5. 不是。是")
+    ['It is 0.5.', '不是。', '是']
+    """
+    return [
+        one for one in re.split(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*", text.strip()) if one
+    ]
+
+
 def filled(text: str, facts: Mapping[str, Fact], escape: Callable[[str], str]) -> str:
     """Return a text with its facts.
 
@@ -344,8 +365,6 @@ class Judgement:
     """The same of the model."""
     mistake: str = ""
     """The fact that equals the answer, of those that the step explains."""
-    overlap: float | None = None
-    """Of a drawn row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,8 +383,7 @@ def judge(step: Step, found: Found, chosen: str | float) -> Judgement:
     """Return how a learner's answer is judged.
 
     Args:
-        chosen: A number; or the name of one of `step.options`; or a drawn row, as `drawn_row` reads
-            it.
+        chosen: A number, or the name of one of `step.options`.
     """
     if step.choices:
         wanted = "right" if step.answer is None else found.answer
@@ -376,17 +394,12 @@ def judge(step: Step, found: Found, chosen: str | float) -> Judgement:
         right = float(found.answer)
         if step.within.accepts(chosen, right):
             return Judgement(True, float(chosen), right)
-        facts = (
-            fact for fact in step.because if step.within.accepts(chosen, float(found.facts[fact]))
-        )
+        # A mistake is that number, as it is written; what is near it nobody made.
+        typed = written(float(chosen))
+        facts = (fact for fact in step.because if written(float(found.facts[fact])) == typed)
         return Judgement(False, float(chosen), right, next(facts, ""))
     names = [option.name for option in found.options]
     best = names.index(str(found.answer))
-    if step.is_row:
-        row = drawn_row(found, chosen)
-        overlap = round(math.fsum(map(min, row, (option.weight for option in found.options))), 4)
-        mine = max(range(len(row)), key=row.__getitem__)
-        return Judgement(overlap >= ENOUGH_OVERLAP, mine, best, overlap=overlap)
     mine = names.index(chosen)
     if mine == best or chosen in found.also:
         return Judgement(True, mine, best)
@@ -408,54 +421,59 @@ def tell(
         escape: As for `filled`.
         prepare: What is done to the lesson's own text before.
     """
-    places = judgement.chosen, judgement.best
+    names, facts = _named(step, found, judgement)
     why = step.right if judgement.is_right else step.because.get(judgement.mistake, step.wrong)
-    values: tuple[Fact, ...] = places
-    names: tuple[Fact, ...] = places
     if step.choices:
-        mine, best = (step.choices[int(place)] for place in places)
+        mine, best = (step.choices[int(place)] for place in (judgement.chosen, judgement.best))
         # The model may answer anything: what is true of another answer must not be read.
         is_own = judgement.is_right or step.answer is None
         why = mine.why if is_own else f"{mine.wrong} {best.why}".strip()
-        names, values = (mine.text, best.text), ("", "")
+    why = filled(prepare(why), facts, escape)
+    return Verdict(judgement.is_right, written(names[0]), written(names[1]), why)
+
+
+def _named(
+    step: Step, found: Found, judgement: Judgement
+) -> tuple[tuple[Fact, ...], dict[str, Fact]]:
+    """Return the learner's and the model's answer as they are read, and all facts."""
+    places = judgement.chosen, judgement.best
+    names: tuple[Fact, ...] = places
+    values: tuple[Fact, ...] = places
+    if step.choices:
+        names, values = tuple(step.choices[int(place)].text for place in places), ("", "")
     elif found.options:
         options = [found.options[int(place)] for place in places]
         names = tuple(option.text for option in options)
         values = tuple(option.value for option in options)
     facts = {**found.facts, "chosen": names[0], "answer": names[1]}
-    facts |= {"chosen_value": values[0], "answer_value": values[1]}
-    if judgement.overlap is not None:
-        facts |= {"overlap": judgement.overlap, "variation": 1 - judgement.overlap}
-    why = filled(prepare(why), facts, escape)
-    return Verdict(judgement.is_right, written(names[0]), written(names[1]), why)
+    return names, facts | {"chosen_value": values[0], "answer_value": values[1]}
 
 
-def drawn_row(found: Found, chosen: str) -> list[float]:
-    """Return a drawn row, a fraction for each option; they add up to 1.
+def hint(
+    step: Step,
+    found: Found,
+    judgement: Judgement,
+    escape: Callable[[str], str] = str,
+    prepare: Callable[[str], str] = str,
+) -> str:
+    """Return why a first answer is wrong, without the right one; "" if nothing says so.
 
-    Args:
-        chosen: A number from 0 on for each option, with spaces between; or the name of the one
-            option that gets all.
-
-    ValueError if there are too few or too many numbers, one is no number from 0 on, or all are 0.
+    The arguments are those of `tell`.
     """
-    count = len(found.options)
-    names = [option.name for option in found.options]
-    try:
-        numbers = (
-            [float(name == chosen) for name in names]
-            if chosen in names
-            else [float(number) for number in chosen.split()]
-        )
-    except ValueError:
-        numbers = []
-    total = math.fsum(numbers)
-    if len(numbers) != count or not min(numbers) >= 0 or not 0 < total < math.inf:
-        raise ValueError(
-            f"{chosen[:60]!r} is no row of {count} tokens; expected {count} numbers from 0 on, not "
-            "all 0, with spaces between."
-        )
-    return [number / total for number in numbers]
+    if step.choices:
+        mine = step.choices[int(judgement.chosen)]
+        told = _sentences(mine.why if step.answer is None else mine.wrong)
+    elif judgement.mistake:
+        told = _sentences(step.because[judgement.mistake])
+    else:
+        told = [one for one in _sentences(step.wrong) if {*_places(one)} & {*OF_CHOSEN}]
+    told = [one for one in told if not any(name.startswith("answer") for name in _places(one))]
+    return filled(prepare(" ".join(told)), _named(step, found, judgement)[1], escape)
+
+
+def _places(text: str) -> list[str]:
+    """Return the facts that a text names."""
+    return [found[1] for found in PLACE.finditer(text)]
 
 
 def read_lesson(path: str | Path) -> Lesson:
@@ -473,15 +491,6 @@ def read_lesson(path: str | Path) -> Lesson:
         return from_table(Lesson, data, name=re.sub(r"^\d+-", "", path.stem))
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
-
-
-def left_in_english(path: Path) -> list[str]:
-    """Return a sentence for each text of a translation that is still English.
-
-    For a file that `read_lesson` reads; empty for a lesson that is none.
-    """
-    original = _original(path)
-    return [] if original is None else [*untranslated(original, _data(path))]
 
 
 def _original(path: Path) -> dict[str, Any] | None:

@@ -6,9 +6,9 @@ from bertcore.analysis.objectives.answers import objective_answer, shipped_for, 
 from bertcore.analysis.objectives.demo import REPLACED, ObjectiveExample, objective_example
 from bertcore.analysis.words.epoch_masks import epoch_masks
 from bertcore.lessons.answer import Fact, Found, Kind, NotShownError, Option, answer, check_one_of
-from bertcore.loading import load
-from bertcore.model import Model
-from bertcore.objectives import OBJECTIVES
+from bertcore.model.loading import load
+from bertcore.model.model import Model
+from bertcore.model.objectives import OBJECTIVES
 
 SEED = 20
 """The draw that the page Objectives shows first."""
@@ -129,7 +129,7 @@ def replaced_token(bert: Model, text_a: str, text_b: str | None, seed: int = SEE
     return Found(str(places[0]), facts, options, also=tuple(map(str, places[1:])))
 
 
-@answer(Kind.CHOICE, facts="checkpoint num_asked num_right target best p", names="all some none")
+@answer(Kind.CHOICE, facts="num_asked num_right target best p", names="all some none")
 def answers_right(
     bert: Model, text_a: str, text_b: str | None, objective: str, seed: int = SEED
 ) -> Found:
@@ -138,13 +138,11 @@ def answers_right(
     The facts "target", "best" and "p" are of the first place that it gets wrong, or else of the
     first one.
     """
-    reader = _reader(bert, objective)
-    found = objective_answer(reader, objective, text_a, text_b, seed=seed)
+    found = objective_answer(_reader(bert, objective), objective, text_a, text_b, seed=seed)
     best = [max(place.best, key=lambda guess: guess[1]) for place in found.places]
     is_right = [guess == place.target for (guess, _), place in zip(best, found.places, strict=True)]
     at = is_right.index(False) if False in is_right else 0
     facts: dict[str, Fact] = {
-        "checkpoint": reader.name,
         "num_asked": len(is_right),
         "num_right": sum(is_right),
         "target": found.places[at].target,
@@ -154,7 +152,7 @@ def answers_right(
     return Found("all" if all(is_right) else "some" if any(is_right) else "none", facts)
 
 
-@answer(Kind.NUMBER, facts="num_epochs copies num_text never")
+@answer(Kind.NUMBER, facts="num_epochs copies")
 def different_masks(
     bert: Model, text_a: str, text_b: str | None, copies: int = 0, seed: int = SEED
 ) -> Found:
@@ -164,13 +162,7 @@ def different_masks(
     """
     text = f"{text_a} {text_b or ''}".strip()
     masks = epoch_masks(bert, text, dupe_factor=copies, seed=seed)
-    facts: dict[str, Fact] = {
-        "num_epochs": len(masks.fates),
-        "copies": copies,
-        "num_text": masks.num_text,
-        "never": masks.num_never,
-    }
-    return Found(masks.num_masks, facts)
+    return Found(masks.num_masks, {"num_epochs": len(masks.fates), "copies": copies})
 
 
 @answer(Kind.NUMBER, facts="now table layers share num_layers")

@@ -9,9 +9,9 @@ from bertcore.lessons.answer import (
     answer,
     token_options,
 )
-from bertcore.model import Model
-from bertcore.tokenizer.encoding import Encoding
-from bertcore.tokenizer.wordpiece import explain
+from bertcore.model.model import Model
+from bertcore.model.tokenizer.encoding import Encoding
+from bertcore.model.tokenizer.wordpiece import explain
 
 _MOST_OPTIONS = 6
 

@@ -7,9 +7,9 @@ import math
 from typing import Any, NamedTuple
 
 from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, check_one_of, percent
-from bertcore.model import Model
-from bertcore.pretraining.data.corpus import RECORDED_RUNS
-from bertcore.training.probes import Probe, SentenceProbe, read_probes
+from bertcore.model.model import Model
+from bertcore.training.engine.probes import Probe, SentenceProbe, read_probes
+from bertcore.training.pretraining.data.corpus import RECORDED_RUNS
 
 _TOKENS_OF_BERT = 256 * 512 * 1_000_000
 """Rows of a step, tokens of a row, steps (Devlin et al. 2019, appendix A.2)."""
@@ -56,7 +56,7 @@ def recorded(name: str) -> Recorded:
     return Recorded(config, tuple(map(json.loads, lines)), tuple(read_probes(folder)))
 
 
-@answer(Kind.NUMBER, facts="vocab_size first_loss first_step last_loss last_step")
+@answer(Kind.NUMBER, facts="vocab_size first_loss first_step last_loss")
 def chance_of_run(bert: Model, text_a: str, text_b: str | None, run: str) -> Found:
     """Masked-word loss of a run that knows nothing yet: ln of the size of its vocabulary."""
     found = recorded(run)
@@ -65,7 +65,6 @@ def chance_of_run(bert: Model, text_a: str, text_b: str | None, run: str) -> Fou
         "first_loss": found.lines[0]["mlm_loss"],
         "first_step": found.lines[0]["step"],
         "last_loss": found.scored[-1]["valid_mlm_loss"],
-        "last_step": found.scored[-1]["step"],
     }
     return Found(math.log(found.vocab_size), facts)
 
@@ -78,18 +77,13 @@ def total_of_run(bert: Model, text_a: str, text_b: str | None, run: str) -> Foun
     return Found(words + pairs, {"words": words, "pairs": pairs, "step": last["step"]})
 
 
-@answer(Kind.NUMBER, facts="before after from_step last_step")
+@answer(Kind.NUMBER, facts="before after from_step")
 def steepest_step(bert: Model, text_a: str, text_b: str | None, run: str) -> Found:
     """The scored step at which the held-out masked-word loss has fallen most since the last."""
     scored = recorded(run).scored
     pairs = list(itertools.pairwise(scored))
     before, after = max(pairs, key=lambda two: _loss(two[0]) - _loss(two[1]))
-    facts: dict[str, Fact] = {
-        "before": _loss(before),
-        "after": _loss(after),
-        "from_step": before["step"],
-        "last_step": scored[-1]["step"],
-    }
+    facts = {"before": _loss(before), "after": _loss(after), "from_step": before["step"]}
     return Found(after["step"], facts)
 
 

@@ -5,8 +5,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bertcore.analysis.words.candidates import score_candidates
-from bertcore.bias import (
+from bertcore.analysis.bias import (
     TemplateScores,
     associate,
     association_tests,
@@ -15,9 +14,10 @@ from bertcore.bias import (
     score_templates,
     template_audits,
 )
+from bertcore.analysis.words.candidates import score_candidates
 from bertcore.lessons.answer import Fact, Found, Kind, Option, answer, check_one_of
 from bertcore.lessons.words import hidden
-from bertcore.model import Model
+from bertcore.model.model import Model
 
 _SIMILAR = 1.25
 """Two probabilities are alike if one is at most this many times the other."""
@@ -172,4 +172,4 @@ def _signed(number: float) -> str:
     >>> _signed(0.613), _signed(-1.4)
     ('+0.61', '-1.40')
     """
-    return f"{number:+.2f}"
+    return f"{number:+z.2f}"

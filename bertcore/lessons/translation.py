@@ -15,8 +15,6 @@ _TEXTS = frozenset(
 )
 _TABLES = frozenset({"steps", "again", "choices"})
 _MOST_NAMED = 5
-_QUOTED = re.compile(r"“[^”]*”|«[^»]*»|`[^`]*`|\[\w+\]")
-_FOUR_WORDS = re.compile(r"(?=\b((?:[A-Za-z']+[,;:]? ){3}[A-Za-z']+))")
 
 _Place = tuple[str | int, ...]
 """Where a text stands: ("steps", 2, "title") is the title of the third step."""
@@ -62,21 +60,6 @@ def translated(original: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[st
             "in their order, and nothing else."
         )
     return merged
-
-
-def untranslated(original: Mapping[str, Any], texts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each text of a translation that is left in English, in whole or part.
-
-    What stands between quotation marks may stay.
-    """
-    given = dict(_entries(texts))
-    for place, english in _originals(original).items():
-        text, known = (_QUOTED.sub("", PLACE.sub("", some)) for some in (given[place], english))
-        is_whole = text.strip() == known.strip() and re.search(r"[a-z]{2} [a-z]{2}", text)
-        runs = (four[1] for four in _FOUR_WORDS.finditer(text) if four[1] in known)
-        part = next((run for run in runs if sum(map(str.islower, run.split())) > 1), None)
-        if is_whole or part:
-            yield f"{_named(place)} is left in English: {part or text.strip()!r}."
 
 
 def _originals(data: Mapping[str, Any]) -> dict[_Place, str]:

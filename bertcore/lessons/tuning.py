@@ -9,8 +9,6 @@ from bertcore.analysis.compare.decision import (
     open_decisions,
 )
 from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.checkpoints.source import FINE_TUNED
-from bertcore.finetuning.recorded import PARTS, TOP, recorded_accuracy
 from bertcore.lessons.answer import (
     Fact,
     Found,
@@ -21,14 +19,16 @@ from bertcore.lessons.answer import (
     percent,
     subject,
 )
-from bertcore.loading import load
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.checkpoints.source import FINE_TUNED
+from bertcore.model.loading import load
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
+from bertcore.training.finetuning.recorded import PARTS, TOP, recorded_accuracy
 
 _SHOWN = 5
 """Labels that are offered, the most probable ones."""
-_SIMILAR = 0.02
-"""Accuracies that differ by less count as alike: 6 of 290 sentences."""
+_SIMILAR = 0.03
+"""Accuracies that differ by less count as alike: the standard error of 290 sentences."""
 
 
 @functools.cache
@@ -62,7 +62,7 @@ def new_head(bert: Model, text_a: str, text_b: str | None, labels: int) -> Found
     return Found(new, facts)
 
 
-_DECIDED = "label p num_labels settled num_layers"
+_DECIDED = "label p num_labels unchanged num_layers"
 
 
 @answer(Kind.OPTION, facts=_DECIDED)
@@ -89,13 +89,13 @@ def _label(found: LayerDecisions, place: int) -> Found:
     options = tuple(
         Option(name, name, percent(float(p[found.names.index(name)]))) for name in names
     )
-    settled = found.settled[place]
+    num_layers = len(found.logits) - 1
     facts: dict[str, Fact] = {
         "label": found.final[place],
         "p": float(p.max()),
         "num_labels": len(found.names),
-        "settled": 0 if settled is None else settled,
-        "num_layers": len(found.logits) - 1,
+        "unchanged": num_layers - (found.settled[place] or 0),
+        "num_layers": num_layers,
     }
     return Found(found.final[place], facts, options)
 
@@ -144,7 +144,7 @@ def accuracy_of(bert: Model, text_a: str, text_b: str | None, part: str, labels:
 def better_part(
     bert: Model, text_a: str, text_b: str | None, first: str, second: str, labels: int
 ) -> Found:
-    """Which of two parts gives the higher recorded accuracy; "similar": within two points."""
+    """Which of two parts gives the higher recorded accuracy; "similar": within three points."""
     facts = _recorded(labels)
     for part in (first, second):
         check_one_of("part", part, PARTS)

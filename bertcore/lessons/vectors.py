@@ -25,56 +25,48 @@ from bertcore.lessons.answer import (
     subject,
 )
 from bertcore.lessons.words import hidden
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
-_LENGTHS = "token position token_length segment_length position_length sum_length all_lengths"
+_PARTS = ("token", "segment", "position")
+_LENGTHS = "token position token_length segment_length position_length all_lengths"
 
 
-@answer(Kind.NUMBER, facts="num_layers num_heads max_positions num_segments")
+@answer(Kind.NUMBER, facts="num_layers max_positions")
 def vector_size(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Number of numbers in a token's vector."""
     config = bert.config
-    facts: dict[str, Fact] = {
-        "num_layers": config.num_hidden_layers,
-        "num_heads": config.num_attention_heads,
-    }
-    more: dict[str, Fact] = {
-        "max_positions": bert.max_length,
-        "num_segments": config.type_vocab_size,
-    }
-    return Found(config.hidden_size, facts | more)
+    facts = {"num_layers": config.num_hidden_layers, "max_positions": bert.max_length}
+    return Found(config.hidden_size, facts)
 
 
 @answer(Kind.CHOICE, facts=_LENGTHS, names="token segment position")
 def longest_part(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Which of the three vectors of the longest word is the longest."""
-    facts = _lengths(bert, text_a, text_b)
-    return Found(
-        max(("token", "segment", "position"), key=lambda part: facts[f"{part}_length"]), facts
-    )
+    facts, _ = _lengths(bert, text_a, text_b)
+    return Found(max(_PARTS, key=lambda part: facts[f"{part}_length"]), facts)
 
 
 @answer(Kind.NUMBER, facts=_LENGTHS)
 def length_of_sum(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Length of the sum of the three vectors of the longest word."""
-    facts = _lengths(bert, text_a, text_b)
-    return Found(float(facts["sum_length"]), facts)
+    facts, length = _lengths(bert, text_a, text_b)
+    return Found(length, facts)
 
 
-def _lengths(bert: Model, text_a: str, text_b: str | None) -> dict[str, Fact]:
+def _lengths(bert: Model, text_a: str, text_b: str | None) -> tuple[dict[str, Fact], float]:
+    """Return the facts of _LENGTHS, and the length of the sum."""
     trace = bert.trace(text_a, text_b)
     place = subject(trace)
     norms = sum_numbers(trace).norms
-    missing = [part for part in ("token", "segment", "position") if part not in norms]
+    missing = [part for part in _PARTS if part not in norms]
     if missing:
         raise ValueError(
             f"this checkpoint has no {missing[0]} vectors. Open a BERT, such as default."
         )
-    lengths = {f"{part}_length": float(norm[place]) for part, norm in norms.items()}
-    three = sum(lengths[f"{part}_length"] for part in ("token", "segment", "position"))
-    facts: dict[str, Fact] = {"token": trace.tokens[place], "position": place}
-    return facts | lengths | {"all_lengths": three}
+    lengths = {f"{part}_length": float(norms[part][place]) for part in _PARTS}
+    facts: dict[str, Fact] = {"token": trace.tokens[place], "position": place, **lengths}
+    return {**facts, "all_lengths": sum(lengths.values())}, float(norms["sum"][place])
 
 
 @answer(Kind.NUMBER, facts="token position num_first num_second")
@@ -99,17 +91,17 @@ def parts_that_differ(bert: Model, text_a: str, text_b: str | None) -> Found:
     return Found("position" if facts["first_segment"] == facts["second_segment"] else "both", facts)
 
 
-@answer(Kind.NUMBER, facts=f"{_TWICE} layer at_input at_token others")
-def cosine_of_twice(bert: Model, text_a: str, text_b: str | None, layer: int = 0) -> Found:
-    """Cosine between two occurrences of a token after a layer; layer 0 is the network's input.
+@answer(Kind.NUMBER, facts=f"{_TWICE} at_input at_token others")
+def cosine_of_twice(bert: Model, text_a: str, text_b: str | None, layer: int = -1) -> Found:
+    """Cosine between two occurrences of a token after a layer; layer -1 is the input.
 
     The fact "others" is the mean cosine of the first one with all tokens that are different.
     """
-    check_layer_head(bert, max(0, layer - 1))
+    check_layer_head(bert, max(0, layer))
     trace = bert.trace(text_a, text_b)
     facts = _twice(trace)
     first, second = int(facts["first"]), int(facts["second"])
-    states = trace.hidden_states[[0, layer]].float()
+    states = trace.hidden_states[[0, layer + 1]].float()
     at_input, cosines = F.cosine_similarity(states, states[:, first, None], dim=-1)
     others = [
         place
@@ -117,7 +109,6 @@ def cosine_of_twice(bert: Model, text_a: str, text_b: str | None, layer: int = 0
         if trace.text_ids[place] >= 0 and token != facts["token"]
     ]
     more: dict[str, Fact] = {
-        "layer": layer,
         "at_input": float(at_input[second]),
         "at_token": 1.0,
         "others": float(cosines[others].mean()) if others else math.nan,
@@ -149,7 +140,7 @@ def number_of_positions(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Number of rows of the position table: the longest text, in tokens."""
     bert.require("positions")
     rows, size = bert.module.position_table.shape
-    facts: dict[str, Fact] = {"vocab_size": bert.tokenizer.vocab_size, "hidden_size": size}
+    facts = {"vocab_size": bert.tokenizer.vocab_size, "hidden_size": size}
     return Found(rows, {**facts, "num_parameters": rows * size})
 
 
@@ -183,7 +174,7 @@ def larger_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
 
     By the mean of 1 - cosine over the tokens.
     """
-    cosines = leave_one_out(bert, text_a, text_b).cosines
+    cosines = leave_one_out(bert, bert.trace(text_a, text_b)).cosines
     if set(cosines) != {"segment", "position"}:
         raise ValueError("this checkpoint lacks one of the two. Open a BERT, such as default.")
     change = {name: float(1 - cosine[-1].mean()) for name, cosine in cosines.items()}
@@ -191,12 +182,12 @@ def larger_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
     return Found(max(change, key=change.__getitem__), facts)
 
 
-@answer(Kind.OPTION, facts="token position nearest cosine")
+@answer(Kind.OPTION, facts="token position")
 def nearest_piece(bert: Model, text_a: str, text_b: str | None) -> Found:
     """The piece of the vocabulary nearest to the longest word, beside other words of the text."""
     trace = bert.trace(text_a, text_b)
     place = subject(trace)
-    (near,) = nearest_words(bert, text_a, text_b, place, top_k=1)
+    (near,) = nearest_words(bert, trace, place, top_k=1)
     nearest, cosine = near.piece, near.cosine
     table = trace.embeddings.token.float()
     cosines = F.cosine_similarity(table, table[place][None], dim=-1)
@@ -207,9 +198,8 @@ def nearest_piece(bert: Model, text_a: str, text_b: str | None) -> Found:
     }
     shown = sorted(others, key=others.__getitem__, reverse=True)[:3]
     values = {nearest: cosine, **{token: others[token] for token in shown}}
-    options = tuple(Option(token, token, f"{values[token]:.2f}") for token in sorted(values))
-    facts: dict[str, Fact] = {"token": trace.tokens[place], "position": place, "nearest": nearest}
-    return Found(nearest, {**facts, "cosine": cosine}, options)
+    options = tuple(Option(token, token, f"{values[token]:z.2f}") for token in sorted(values))
+    return Found(nearest, {"token": trace.tokens[place], "position": place}, options)
 
 
 _WORD = "token position layer"
@@ -242,20 +232,19 @@ def longer_write(bert: Model, text_a: str, text_b: str | None, layer: int) -> Fo
     return Found(name, {**facts, **lengths, "before": float(parts.hidden[place].norm())})
 
 
-@answer(Kind.NUMBER, facts=f"{_WORD} num_layers at_the_end")
+@answer(Kind.NUMBER, facts=f"{_WORD} at_the_end")
 def cosine_with_input(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
-    """Cosine of the hidden word's vector after a number of layers with that before the first."""
-    check_layer_head(bert, max(0, layer - 1))
+    """Cosine of the hidden word's vector after a layer with that before the first."""
+    check_layer_head(bert, layer)
     facts, trace, place = _masked(bert, text_a, text_b, layer)
     states = trace.hidden_states[:, place].float()
     cosines = F.cosine_similarity(states, states[:1], dim=-1)
-    more: dict[str, Fact] = {"num_layers": len(states) - 1, "at_the_end": float(cosines[-1])}
-    return Found(float(cosines[layer]), facts | more)
+    return Found(float(cosines[layer + 1]), facts | {"at_the_end": float(cosines[-1])})
 
 
-@answer(Kind.NUMBER, facts="token position best p num_layers earlier p_earlier p_first")
+@answer(Kind.NUMBER, facts="token position best p num_layers earlier p_earlier")
 def layer_of_word(bert: Model, text_a: str, text_b: str | None) -> Found:
-    """Number of layers after which the best word for the hidden one is best, and stays so.
+    """Layer after which the best word for the hidden one is best, and stays so.
 
     By the masked-word head on each layer's state (logit lens; nostalgebraist 2020).
     """
@@ -263,19 +252,17 @@ def layer_of_word(bert: Model, text_a: str, text_b: str | None) -> Found:
     masked = found.predictions.positions
     lens = layer_predictions(bert, text_a, text_b, masked, [found.position], 1)
     words = [str(word) for word in lens.words[:, 0, 0]]
-    layer = len(words) - 1
-    while layer > 0 and words[layer - 1] == words[-1]:
-        layer -= 1
-    facts: dict[str, Fact] = {
-        key: value for key, value in found.facts.items() if key != "best_loss"
-    }
-    more: dict[str, Fact] = {
+    others = [state for state, word in enumerate(words) if word != words[-1]]
+    if not others:
+        raise NotShownError("That word is the best from the input on: no layer brings it.")
+    state = others[-1]  # hidden_states[state] is the input of layer `state`
+    facts = {
+        **found.facts,
         "num_layers": len(words) - 1,
-        "earlier": words[max(0, layer - 1)],
-        "p_earlier": float(lens.probabilities[max(0, layer - 1), 0, 0]),
-        "p_first": float(lens.probabilities[layer, 0, 0]),
+        "earlier": words[state],
+        "p_earlier": float(lens.probabilities[state, 0, 0]),
     }
-    return Found(layer, facts | more)
+    return Found(state, facts)
 
 
 def _masked(

@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from bertcore.analysis.compare.before_after import SMALL_POINTS
 from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.next_sentence import pair_variants, score_pairs
 from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, predict_masks
@@ -17,11 +18,11 @@ from bertcore.lessons.answer import (
     percent,
     token_options,
 )
-from bertcore.model import Model
+from bertcore.model.model import Model
 
 _MOST_TOKENS = 64
 """Of a text whose tokens are hidden one after another."""
-_HIDDEN = "token position best p best_loss"
+_HIDDEN = "token position best p"
 
 
 class Hidden(NamedTuple):
@@ -36,13 +37,11 @@ class Hidden(NamedTuple):
     def facts(self) -> dict[str, Fact]:
         """The facts of _HIDDEN."""
         original = self.predictions.originals[self.place]
-        p = float(self.predictions.probabilities[self.place, 0])
         return {
             "token": self.predictions.mask if original is None else original,
             "position": self.position,
             "best": str(self.predictions.words[self.place, 0]),
-            "p": p,
-            "best_loss": -math.log(p),
+            "p": float(self.predictions.probabilities[self.place, 0]),
         }
 
     def original(self) -> tuple[str, int, float]:
@@ -97,7 +96,7 @@ def loss_of_word(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Loss at the hidden word: -ln of its probability, in nats."""
     found = hidden(bert, text_a, text_b)
     _, _, p = found.original()
-    facts: dict[str, Fact] = {**found.facts, "p_token": p, "bits": -math.log2(p), "missed": 1 - p}
+    facts = {**found.facts, "p_token": p, "bits": -math.log2(p), "missed": 1 - p}
     return Found(-math.log(p), facts)
 
 
@@ -125,7 +124,7 @@ def without_right(bert: Model, text_a: str, text_b: str | None) -> Found:
     predictions = predict_masks(bert, text_a, text_b, masked)
     place = predictions.positions.index(found.position)
     best = str(predictions.words[place, 0])
-    facts: dict[str, Fact] = {
+    facts = {
         **found.facts,
         "num_after": len(after),
         "best_left": best,
@@ -162,9 +161,9 @@ def number_chosen(bert: Model, text_a: str, text_b: str | None, seed: int = 1) -
     """Number of tokens that pretraining would choose in this text: 15%, at least one."""
     drawn = corrupt(bert, text_a, text_b, seed)
     num_text = sum(text_id >= 0 for text_id in bert.tokenize(text_a, text_b).text_ids)
-    num_tokens = len(drawn.tokens)
-    facts: dict[str, Fact] = {"num_tokens": num_tokens, "num_text": num_text}
-    return Found(drawn.num_chosen, {**facts, "share": drawn.num_chosen / num_tokens})
+    share = drawn.num_chosen / len(drawn.tokens)
+    facts = {"num_tokens": len(drawn.tokens), "num_text": num_text, "share": share}
+    return Found(drawn.num_chosen, facts)
 
 
 @answer(Kind.CHOICE, facts="token shown position", names="mask random kept")
@@ -180,7 +179,7 @@ def fate(bert: Model, text_a: str, text_b: str | None, seed: int = 1) -> Found:
     return Found(str(drawn.actions[place]), facts)
 
 
-@answer(Kind.TOKEN, facts="token position bits best p")
+@answer(Kind.TOKEN, facts="token position best p")
 def most_surprising(bert: Model, text_a: str, text_b: str | None) -> Found:
     """The token that the model expects least when it is hidden, all others shown."""
     num_tokens = len(bert.tokenize(text_a, text_b))
@@ -196,7 +195,6 @@ def most_surprising(bert: Model, text_a: str, text_b: str | None) -> Found:
     facts: dict[str, Fact] = {
         "token": scores.tokens[place],
         "position": best,
-        "bits": bits[best],
         "best": scores.best_words[place],
         "p": float(scores.best_probabilities[place]),
     }
@@ -205,7 +203,7 @@ def most_surprising(bert: Model, text_a: str, text_b: str | None) -> Found:
     return Found(str(best), facts, tuple(one for one in options if int(one.name) in bits))
 
 
-_ALIKE = 0.05
+_ALIKE = SMALL_POINTS / 100
 """Probabilities that differ by less count as alike."""
 
 
@@ -241,7 +239,7 @@ def repeated(bert: Model, text_a: str, text_b: str | None) -> Found:
 
 
 def _compared(bert: Model, pair: tuple[str, str], changed: tuple[str, str], **facts: Fact) -> Found:
-    before, after = (score.is_next for score in score_pairs(bert, [pair, changed]))
+    before, after = score_pairs(bert, [pair, changed])
     return _change(before, after, **facts)
 
 
@@ -253,26 +251,23 @@ def _change(before: float, after: float, **facts: Fact) -> Found:
 @answer(Kind.CHOICE, facts="p after", names="higher lower similar")
 def one_segment(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Whether the probability rises, falls or stays when all segment ids are 0."""
-    variants = {one.name: one.is_next for one in pair_variants(bert, text_a, _pair(text_b))}
+    variants = {
+        one.name: one.is_next for one in pair_variants(bert, bert.trace(text_a, _pair(text_b)))
+    }
     if "all segment ids 0" not in variants:
         raise ValueError("this checkpoint has no second segment. Open a BERT, such as default.")
     return _change(variants["as written"], variants["all segment ids 0"])
 
 
-@answer(
-    Kind.CHOICE, facts="p swapped replaced swap_change replace_change", names="order topic both"
-)
+@answer(Kind.CHOICE, facts="p swapped replaced", names="order topic both")
 def order_or_topic(bert: Model, text_a: str, text_b: str | None, other: str) -> Found:
     """What lowers the probability more: the wrong order, or a B from elsewhere (the lesson's)."""
     b = _pair(text_b)
-    p, order, topic = (
-        score.is_next for score in score_pairs(bert, [(text_a, b), (b, text_a), (text_a, other)])
-    )
+    p, order, topic = score_pairs(bert, [(text_a, b), (b, text_a), (text_a, other)])
     by_order, by_topic = p - order, p - topic
     name = "both" if abs(by_order - by_topic) < _ALIKE else "order"
-    facts: dict[str, Fact] = {"p": p, "swapped": order, "replaced": topic}
-    more: dict[str, Fact] = {"swap_change": by_order, "replace_change": by_topic}
-    return Found("topic" if name == "order" and by_topic > by_order else name, facts | more)
+    facts = {"p": p, "swapped": order, "replaced": topic}
+    return Found("topic" if name == "order" and by_topic > by_order else name, facts)
 
 
 @answer(Kind.NUMBER, facts="p bits other_loss")
@@ -288,10 +283,5 @@ def loss_if_it_follows(bert: Model, text_a: str, text_b: str | None) -> Found:
 def chance_of_pairs(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Next-sentence loss of a model that knows nothing: ln 2."""
     size = bert.tokenizer.vocab_size
-    words = math.log(size)
-    facts: dict[str, Fact] = {
-        "chance_words": words,
-        "vocab_size": size,
-        "times": words / math.log(2),
-    }
-    return Found(math.log(2), facts)
+    words, pairs = math.log(size), math.log(2)
+    return Found(pairs, {"chance_words": words, "vocab_size": size, "times": words / pairs})

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bertscope.cli.output import make_table, print_json, print_table, tabulate
+from bertcore.base.states import state_name
+from bertscope.cli.output import print_json, print_table, tabulate
 from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from bertcore.model import Model
+    from bertcore.model.model import Model
 
 CANNOT_TELL = (
     "No score here predicts harm in use: such measures hardly correlate with those of an "
@@ -40,8 +38,8 @@ def bias(
 
     Args:
         data: CrowS-Pairs' table (columns sent_more, sent_less), of which it prints one score.
-        layer: Hidden state of the vectors of the association tests and the direction; default: the
-            token table.
+        layer: Vectors of the association tests and the direction: hidden_states[N], 0 the input, 1
+            after layer 0; default: the token table.
         save: Write the checkpoint without the direction in its token table (hard debiasing) to this
             new folder, and print what that changes and costs.
 
@@ -53,7 +51,7 @@ def bias(
       bertscope bias --save without-gender
     """
     from bertcore import load
-    from bertcore.bias import grammar_exam
+    from bertcore.analysis.bias import grammar_exam
 
     if sum(option is not None for option in (data, layer, save)) > 1:
         raise ValueError("--data, --layers and --save each print something else. Give one of them.")
@@ -80,7 +78,7 @@ def bias(
 
 
 def _crows_pairs(bert: Model, data: Path, on_stage: OnStage) -> dict[str, Any]:
-    from bertcore.bias import read_crows_pairs, score_crows_pairs, stereotype_share
+    from bertcore.analysis.bias import read_crows_pairs, score_crows_pairs, stereotype_share
     from bertcore.data.files import BadRows
 
     bad_rows = BadRows(skip=True)
@@ -95,7 +93,7 @@ def _crows_pairs(bert: Model, data: Path, on_stage: OnStage) -> dict[str, Any]:
 
 
 def _corrected(bert: Model, save: Path, on_stage: OnStage) -> dict[str, Any]:
-    from bertcore.bias import debias_table, measure_effects
+    from bertcore.analysis.bias import debias_table, measure_effects
 
     corrected = debias_table(bert)
     effects = measure_effects(bert, corrected, progress=lambda done, name: on_stage(name, done))
@@ -108,7 +106,7 @@ def _corrected(bert: Model, save: Path, on_stage: OnStage) -> dict[str, Any]:
 
 
 def _own_sets(bert: Model, layer: int | None, on_stage: OnStage) -> dict[str, Any]:
-    from bertcore.bias import (
+    from bertcore.analysis.bias import (
         along_direction,
         audit_templates,
         run_association_tests,
@@ -154,53 +152,28 @@ def _own_sets(bert: Model, layer: int | None, on_stage: OnStage) -> dict[str, An
 
 
 def _print(found: dict[str, Any]) -> None:
-    where = "the token table" if found.get("layer") is None else f"hidden state {found['layer']}"
-    tables: list[Table] = []
+    layer = found.get("layer")
+    where = "the token table" if layer is None else f"the vectors {state_name(layer)}"
     if "crows_pairs" in found:
-        columns = {
-            "pairs": f"{len(found['items']):,}",
-            "share": "{0.mean:.1%}",
-            "95%": "{0.low:.1%} to {0.high:.1%}",
-        }
-        title = "CrowS-Pairs: the stereotyping sentence scores higher (50%: no preference)"
-        tables.append(tabulate([found["crows_pairs"]], columns, title=title))
+        title = "CrowS-Pairs: the stereotyping sentence scores higher (0.5: no preference)"
+        print_table(tabulate([found["crows_pairs"]], title=title))
     if "effects" in found:
-        rows = [
-            (row["measure"], *_written(row, "before"), *_written(row, "after"))
-            for row in found["effects"]
-        ]
-        names = ("measure", "before", "before 95%", "after", "after 95%")
         title = "Before and after the direction is removed from the token table"
-        tables.append(make_table(*names, right=names[1:], title=title, rows=rows))
+        print_table(tabulate(found["effects"], title=title))
     if found.get("templates"):
-        over = ("over_fillers", "over_templates", "over_words")
-        rows = [
-            (each["name"], f"{each['mean']:+.2f}", *(_ends(*each[name]) for name in over))
-            for each in found["templates"]
-        ]
-        names = ("audit", "mean", "over fillers", "over wordings", "over words")
+        shown = ("name", "mean", "over_fillers", "over_templates", "over_words")
         title = "Templates: the first group's words minus the second's, nats (0: no preference)"
-        tables.append(make_table(*names, right=names[1:], title=title, rows=rows))
+        print_table(tabulate(found["templates"], title=title, columns=shown))
     if "direction" in found:
-        columns = {
-            "test": "{0[name]}",
-            "effect size d": "{0[effect_size]:+.2f}",
-            "p": "{0[p_value]:.4f}",
-        }
+        columns = ("name", "effect_size", "p_value")
         title = f"Association tests on {where}: d above 0 links the two first sets (-2 to 2)"
-        tables.append(tabulate(found["associations"], columns, title=title))
+        print_table(tabulate(found["associations"], title=title, columns=columns))
         cosines = sorted(found["direction"]["cosines"].items(), key=lambda item: -item[1])
-        title = f"Occupations on the direction from he to she, {where}"
-        tables.append(tabulate(cosines, {"word": "{0[0]}", "cosine": "{0[1]:+.3f}"}, title=title))
-        columns = {
-            "vectors": "{0[0]}",
-            "accuracy": "{0[1].accuracy:.1%} ± {0[1].spread:.1%}",
-            "chance": "{0[1].chance:.0%}",
-        }
+        words = [{"word": word, "cosine": cosine} for word, cosine in cosines]
+        print_table(tabulate(words, title=f"Occupations on the direction from he to she, {where}"))
         probes = found["direction"]["probes"].items()
-        tables.append(tabulate(probes, columns, title="A linear probe of other words"))
-    for table in tables:
-        print_table(table)
+        rows = [{"vectors": name, **asdict(score)} for name, score in probes]
+        print_table(tabulate(rows, title="A linear probe of other words"))
     if "minimal_pairs" in found:
         typer.echo(
             f"The model itself: {found['minimal_pairs'].mean:.1%} of our 200 minimal pairs of "
@@ -208,13 +181,3 @@ def _print(found: dict[str, Any]) -> None:
         )
     for note in found["notes"]:
         typer.echo(f"Note: {note}")
-
-
-def _written(row: dict[str, Any], side: str) -> tuple[str, str]:
-    form = ".1%" if row["unit"] == "share" else ".2f"
-    mean, low, high = (f"{row[side + end]:{form}}" for end in ("", "_low", "_high"))
-    return mean, f"{low} to {high}"
-
-
-def _ends(low: float, high: float) -> str:
-    return "one only" if math.isnan(low) else f"{low:+.2f} to {high:+.2f}"

@@ -1,9 +1,10 @@
-"""`bertscope encode`: one file with a vector per line of a text, or a folder for a whole corpus."""
+"""`bertscope encode`: a folder with the vectors of a corpus, or a file with one for each line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,30 +12,19 @@ import typer
 
 from bertcore.base.durations import duration
 from bertcore.configs import EncodeSettings
-from bertscope.cli.options import (
-    config_options,
-    field_names,
-    is_typed,
-    refuse_options,
-)
+from bertscope.cli.options import config_options, field_names, is_typed, refuse_options
 from bertscope.cli.output import print_json
-from bertscope.cli.progress import how_to_resume, live_run, progress_bar
+from bertscope.cli.progress import how_to_resume, live_run
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
-    from bertcore.corpus import Cluster, EncodeProgress
+    from bertcore.analysis.corpus import Cluster, EncodeProgress
 
 _RECORDED = field_names(EncodeSettings) - {"tokens_per_batch"}  # options that the folder records
-_OF_BOTH = {"pooling", "dtype", "layers"}
-_ONLY_FOLDER = field_names(EncodeSettings) - _OF_BOTH | {"resume", "cluster", "workers"}
+_ONLY_FOLDER = {"unit", "text_column", "split", "skip_bad_rows", "tokens_per_batch", "resume"}
 
 
-@config_options(
-    (
-        EncodeSettings,
-        "layers unit text_column split sample seed skip_bad_rows tokens_per_batch",
-    ),
-)
+@config_options((EncodeSettings, "layers unit text_column split skip_bad_rows tokens_per_batch"))
 def encode(
     context: typer.Context,
     out: Path,
@@ -51,18 +41,17 @@ def encode(
 ) -> None:
     """Encode a corpus as vectors of its tokens, words or sentences, at chosen layers.
 
-    Memory does not grow with the corpus, the size on disk is printed before the run starts, and
-    Ctrl+C stops after the current part. If --out ends in .npy, it gets one vector per line.
+    Memory does not grow with the corpus, and Ctrl+C stops after the current part. If --out ends in
+    .npy, it gets one vector for each line of a text.
 
     Args:
         out: New folder for Parquet files, or a .npy file (float32 [N, D]).
         corpus: Text (a paragraph or sentence per line, a blank line between documents; .gz and .xz
             too) or tables (.csv, .tsv, .jsonl, .parquet).
-        dtype: bfloat16, float32, or auto: for a folder, bfloat16 if the processor computes in it,
-            checked against float32 on a sample; for a file, float32.
+        dtype: bfloat16, float32, or auto: for a folder, bfloat16 if the processor computes in
+            it; for a .npy file, float32.
         pooling: Of a word's pieces: mean, first, last or max; of a sentence: mean (of all tokens),
-            cls, max, ... Default for a .npy file: the checkpoint's own modules (modules.json), or
-            mean.
+            cls, max, ... Default: mean; for a .npy file, the checkpoint's own modules, if any.
         resume: Resume what was stopped or killed; CORPUS and options come from the folder.
         cluster: Use Ray workers (pip install 'bertscope[scale]'): on this machine, or on the
             cluster at host:port.
@@ -71,28 +60,24 @@ def encode(
     \b
     Examples:
       bertscope encode books.txt --layers 0 2 4 --out vectors
-      bertscope encode reviews.csv --unit sentence --sample 0.1 --out reviews
+      bertscope encode reviews.csv --unit sentence --out reviews
       bertscope encode --out vectors --resume
       bertscope encode books.txt --out vectors --cluster local --workers 4
       bertscope encode sentences.txt --layers 2 --out vectors.npy
     """
     if out.suffix.lower() == ".npy":
-        reason = "--out is a .npy file; name a folder for a corpus"
-        refuse_options(context, _ONLY_FOLDER, reason)
-        if not corpus or len(corpus) > 1:
+        options = {*_ONLY_FOLDER, "cluster", "workers"}
+        refuse_options(context, options, "--out is a .npy file; name a folder for a corpus")
+        files, layers = corpus or [], values.get("layers", (-1,))
+        if len(files) != 1 or len(layers) != 1:
             raise ValueError(
-                f"--out is {str(out)!r}, which takes the lines of one text file, but "
-                f"{len(corpus or ())} were given."
+                f"--out is {str(out)!r}, which takes one text file and one layer, but "
+                f"{len(files)} and {len(layers)} were given. Name a folder for more."
             )
-        layers = values.get("layers", (-1,))
-        if len(layers) > 1:
-            raise ValueError(
-                f"--layers names {len(layers)} layers, but a .npy file takes one. Name a folder."
-            )
-        encode_lines(corpus[0], out, checkpoint, device, dtype, layers[0], pooling, as_json=as_json)
+        encode_lines(files[0], out, checkpoint, device, dtype, layers[0], pooling, as_json=as_json)
         return
-    from bertcore.corpus.cluster import Cluster
-    from bertcore.corpus.parts import read_manifest
+    from bertcore.analysis.corpus.cluster import Cluster
+    from bertcore.analysis.corpus.parts import read_manifest
 
     if cluster is None:
         refuse_options(context, ("workers",), "there is no --cluster")
@@ -124,7 +109,7 @@ def encode_folder(
 ) -> None:
     """Encode a corpus with a progress bar; Ctrl+C stops after a part, a second one at once."""
     from bertcore import load
-    from bertcore.corpus import encode_corpus
+    from bertcore.analysis.corpus import encode_corpus
 
     bert = load(checkpoint, device=device)
     with live_run() as live:
@@ -143,7 +128,7 @@ def encode_folder(
             live.show(1.0, "done")
     if as_json:
         about = {"out": str(out), "rows": manifest.num_rows, "sentences": manifest.num_texts}
-        names = "complete layers unit hidden_size dtype agreements notes".split()
+        names = "complete layers unit hidden_size dtype notes".split()
         print_json(about | {name: getattr(manifest, name) for name in names})
     else:
         typer.echo(
@@ -157,17 +142,6 @@ def encode_folder(
         raise typer.Exit(130)
 
 
-def describe(progress: EncodeProgress) -> str:
-    """Return speed and time left."""
-    speed, left = progress.tokens_per_second, progress.seconds_left
-    parts = [
-        "" if speed is None else f"{speed:,.0f} tokens/s",
-        f"{progress.num_rows:,} rows written",
-        "" if left is None else f"{duration(left)} left",
-    ]
-    return ", ".join(filter(None, parts))
-
-
 def encode_lines(
     file: Path,
     out: Path,
@@ -179,27 +153,40 @@ def encode_lines(
     *,
     as_json: bool,
 ) -> None:
-    """Write one vector for each line of a text file, in memory; blank lines are left out."""
+    """Write one vector for each line of a text as NPY, float32 [N, D]; leave out blank lines."""
     import numpy as np
-    import torch
 
     from bertcore import load
-    from bertscope.cli.files import check_target, read_lines, write_whole
+    from bertcore.data.files import find_encoding, lines_of, open_text
+    from bertscope.cli.files import check_target, write_whole
 
-    check_target(out, ".npy")
-    lines, num_blank = read_lines(file)
+    check_target(out)
+    with open_text(file) as opened:
+        lines = [line.strip() for line in lines_of(opened, file)]
+    texts = [line for line in lines if line]
+    if not texts:
+        raise ValueError(f"{str(file)!r} has no text. Write one text per line.")
+    if (encoding := find_encoding(file)).is_guessed:
+        typer.echo(f"Note: {str(file)!r} was read as {encoding.title}.", err=True)
     bert = load(checkpoint, device=device, dtype=dtype)
-    # Sorting by length happens inside a call of `encode`: give it enough texts to sort.
-    size = 512
-    with progress_bar(transient=True) as bar:
-        parts = [
-            bert.encode(lines[i : i + size], layer=layer, pooling=pooling)
-            for i in bar.track(range(0, len(lines), size), description="encoding")
-        ]
-    vectors = torch.cat(parts).numpy()
-    write_whole(out, lambda target: np.save(target, vectors))
+    vectors = bert.encode(texts, layer=layer, pooling=pooling).numpy()
+    content = BytesIO()
+    np.save(content, vectors)
+    write_whole(out, content.getvalue())
+    num_blank = len(lines) - len(texts)
     if as_json:
         print_json({"out": str(out), "shape": list(vectors.shape), "num_blank_lines": num_blank})
         return
-    blank = f", {num_blank} blank lines left out" if num_blank else ""
-    typer.echo(f"{len(lines)} vectors of width {vectors.shape[1]} written to {out}{blank}")
+    blank = f"; blank lines left out: {num_blank}" if num_blank else ""
+    typer.echo(f"{len(texts):,} vectors of width {vectors.shape[1]} written to {out}{blank}")
+
+
+def describe(progress: EncodeProgress) -> str:
+    """Return speed and time left."""
+    speed, left = progress.tokens_per_second, progress.seconds_left
+    parts = [
+        "" if speed is None else f"{speed:,.0f} tokens/s",
+        f"{progress.num_rows:,} rows written",
+        "" if left is None else f"{duration(left)} left",
+    ]
+    return ", ".join(filter(None, parts))

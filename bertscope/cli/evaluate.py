@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,28 +14,22 @@ import typer
 
 from bertcore.base.json_data import plain_data
 from bertcore.configs import Columns
-from bertscope.cli.files import write_whole
+from bertscope.cli.files import check_target, table_bytes, write_whole
 from bertscope.cli.finetune import metrics_table
-from bertscope.cli.options import (
-    chosen,
-    config_options,
-    field_names,
-    refuse_options,
-)
-from bertscope.cli.output import counted, make_table, plain, print_json, print_table, tabulate
+from bertscope.cli.options import chosen, config_options, field_names, refuse_options
+from bertscope.cli.output import counted, plain, print_json, print_table, tabulate
 from bertscope.cli.progress import OnStage, stages
 from bertscope.cli.text import AsJson
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
-    from bertcore.bert import Bert
-    from bertcore.configs import DataConfig
-    from bertcore.evaluation.breakdown import Breakdown
-    from bertcore.evaluation.metrics import Scores
-    from bertcore.grammar import GroupAccuracy
-    from bertcore.model import Model
-    from bertcore.pretraining import Batch, CausalScores, PackedCorpus, PretrainingScores
+    from bertcore.model.bert import Bert
+    from bertcore.model.model import Model
+    from bertcore.training.evaluation.metrics import Scores
+    from bertcore.training.pretraining import Batch
+    from bertcore.training.tasks.model import TaskModel
 
 MASKED_WORDS = "mlm"
 """The task of held-out text for a checkpoint that fills in masks."""
@@ -44,10 +37,8 @@ NEXT_TOKENS = "causal"
 """The task of held-out text for a checkpoint that predicts the next token."""
 MINIMAL_PAIRS = "minimal-pairs"
 """The task of pairs of a good and a bad sentence."""
-MOST_GROUPS = 80
-"""Maximum number of groups of minimal pairs that are printed, the worst ones; JSON has all."""
-MOST_LABELS = 20
-"""Maximum number of labels whose accuracy is printed, the worst ones; JSON has all."""
+MOST_GROUPS = 40
+"""Groups of pairs, and labels, that are printed, the worst ones; JSON has all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,18 +59,22 @@ class Subject:
     """Leave out rows that cannot be used; not for mlm or causal."""
     predictions: Path | None = None
     """Write a JSON line for each example, with its row, to this file; not for mlm or causal."""
+    attributions: Path | None = None
+    """Write what each word of each row adds to the given label or score to this .csv or .parquet
+    file, and the mean by word and label beside it (NAME-means); for classify, pair, multilabel and
+    regress. A killed run resumes with the same command."""
 
     def __post_init__(self) -> None:
-        path = self.predictions
-        if path is not None and (path.is_dir() or not path.parent.is_dir()):
-            raise ValueError(
-                f"--predictions is {str(path)!r}, which is a folder or is not in an existing one. "
-                "Give the name of a file."
-            )
+        if self.predictions is not None:
+            check_target(self.predictions, option="--predictions")
+        if self.attributions is not None:
+            ending = self.attributions.suffix.lower()
+            ending = ending if ending == ".parquet" else ".csv"
+            check_target(self.attributions, ending, option="--attributions")
 
 
 @config_options(
-    (Subject, "checkpoint allow_pickle max_seq_length rows skip_bad_rows predictions"),
+    (Subject, "checkpoint allow_pickle max_seq_length rows skip_bad_rows predictions attributions"),
     (Columns, "text text_pair label label_map"),
     (Subject, "device"),
 )
@@ -117,8 +112,10 @@ def evaluate(
       bertscope evaluate --task multilabel --checkpoint toxicity --data test.csv
         --label toxic,insult,threat
       bertscope evaluate --task qa --checkpoint squad --data dev.json --predictions answers.jsonl
+      bertscope evaluate --task classify --checkpoint sst2 --data dev.tsv
+        --attributions words.parquet
     """
-    from bertcore.tasks import TASKS
+    from bertcore.training.tasks import TASKS
 
     subject = Subject(**chosen(Subject, settings))
     is_text, columns = task in (MASKED_WORDS, NEXT_TOKENS), field_names(Columns)
@@ -126,7 +123,7 @@ def evaluate(
         names = ", ".join((MASKED_WORDS, NEXT_TOKENS, MINIMAL_PAIRS, *TASKS))
         raise ValueError(f"--task is {task!r}; this version scores {names}.")
     if task not in TASKS:
-        refuse_options(context, columns, "it is for fine-tuned checkpoints")
+        refuse_options(context, {*columns, "attributions"}, "it is for fine-tuned checkpoints")
     if is_text:
         refuse_options(context, {"skip_bad_rows", "predictions"}, "it is for labelled files")
     else:
@@ -178,7 +175,7 @@ def score_minimal_pairs(data: Path | None, subject: Subject, on_stage: OnStage) 
     cannot be used.
     """
     from bertcore.data.files import BadRows
-    from bertcore.grammar import BUNDLED, accuracies, read_pairs, score_pairs
+    from bertcore.training.grammar import BUNDLED, accuracies, read_pairs, score_pairs
 
     bad_rows = BadRows(skip=subject.skip_bad_rows)
     on_stage("reading the pairs", None)
@@ -196,32 +193,17 @@ def score_minimal_pairs(data: Path | None, subject: Subject, on_stage: OnStage) 
     notes, unknown = bad_rows.notes(), sum(score.num_unknown > 0 for score in scores)
     if unknown:
         notes.append(f"{counted(unknown, 'pair')} have a word that the vocabulary lacks.")
-    results = accuracies(scores, file.columns)
-    everything, *groups = [asdict(group) | {"accuracy": group.accuracy} for group in results]
-    tables = [
-        pairs_table([group for group in results if group.column == column])
-        for column in ("", *file.columns)
+    rows = [
+        {**asdict(group), "accuracy": group.accuracy} for group in accuracies(scores, file.columns)
     ]
-    return Outcome({"all": everything, "groups": groups}, tables, notes)
-
-
-def pairs_table(groups: Sequence[GroupAccuracy]) -> Table:
-    """Return the accuracies of the groups of a column; of many, the worst MOST_GROUPS."""
-    column, title = groups[0].column, ""
-    if not column:
-        title = "Minimal pairs: the good sentence is the more probable one (chance: 50%)"
-    elif len(groups) > MOST_GROUPS:
-        groups = sorted(groups, key=lambda group: group.accuracy)[:MOST_GROUPS]
-        title = f"the worst {MOST_GROUPS} groups"
-    columns = {
-        column or "pairs": "{0.group}",
-        "right": "{0.num_right:,}",
-        "of": "{0.num_pairs:,}",
-        "accuracy": "{0.accuracy:.1%}",
-        "95% interval": "{0.low:.1%} to {0.high:.1%}",
-        "ties": "{0.num_ties:,}",
-    }
-    return tabulate(groups, columns, title=title)
+    everything, groups = rows[0], sorted(rows[1:], key=lambda row: row["accuracy"])
+    title = "Minimal pairs: the good sentence is the more probable one (chance: 0.5)"
+    tables = [tabulate([everything], title=title)]
+    if groups:
+        title = f"The worst {MOST_GROUPS} groups" if len(groups) > MOST_GROUPS else ""
+        shown = ("column", "group", "num_right", "num_pairs", "accuracy", "low", "high")
+        tables.append(tabulate(groups, title=title, columns=shown, most=MOST_GROUPS))
+    return Outcome({"all": everything, "groups": rows[1:]}, tables, notes)
 
 
 def score_masked_words(data: Path, subject: Subject, on_stage: OnStage) -> Outcome:
@@ -229,14 +211,15 @@ def score_masked_words(data: Path, subject: Subject, on_stage: OnStage) -> Outco
 
     ValueError if the checkpoint lacks what the objective needs, or the text cannot be used.
     """
-    from bertcore.pretraining import (
+    from bertcore.training.pretraining import (
         DataConfig,
         evaluate_pretraining,
         fixed_batches,
         pack_corpus,
         read_sentences,
     )
-    from bertcore.pretraining.run import HELD_OUT_SEED
+    from bertcore.training.pretraining.data.corpus import check_counts, note_on_halves
+    from bertcore.training.pretraining.run import HELD_OUT_SEED
 
     on_stage("reading the text", None)
     next(read_sentences([data]), None)  # before the checkpoint is opened
@@ -245,7 +228,16 @@ def score_masked_words(data: Path, subject: Subject, on_stage: OnStage) -> Outco
     can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
     config = DataConfig.for_length(length, objective="mlm+nsp" if can_pair else "mlm")
     corpus = pack_corpus(read_sentences([data]), bert.tokenizer)
-    config, notes = _rows_of(corpus, config)
+    notes: list[str] = []
+    if config.has_pairs and corpus.most_sentences < 2:
+        config = DataConfig.for_length(length, objective="mlm")
+        notes.append(
+            "no document of the text has two sentences, so there are no pairs: masked words alone "
+            "are scored, on packed rows."
+        )
+    else:
+        check_counts("valid", corpus.num_documents, corpus.most_sentences, rows=config.rows)
+        notes += filter(None, [note_on_halves(corpus, config.rows)])
     batches = list(
         fixed_batches(corpus, bert.tokenizer, config, seed=HELD_OUT_SEED, num_rows=subject.rows)
     )
@@ -257,7 +249,7 @@ def score_masked_words(data: Path, subject: Subject, on_stage: OnStage) -> Outco
 
     scores = evaluate_pretraining(bert.module, reported(), bert.tokenizer)
     values = {"objective": config.objective, "max_seq_length": length, **scores.to_dict()}
-    return Outcome(values, [scores_table(scores)], notes)
+    return Outcome(values, [_measures(values)], notes)
 
 
 def _text_length(subject: Subject, limit: int) -> int:
@@ -271,11 +263,8 @@ def _text_length(subject: Subject, limit: int) -> int:
 
 
 def _with_berts_masks(model: Model) -> Bert:
-    """Return a model that is scored on BERT's masks.
-
-    ValueError if it is of another kind; the message names the task that scores it.
-    """
-    from bertcore.bert import with_parts
+    """Return a model that is scored on BERT's masks; other errors name the task to use."""
+    from bertcore.model.bert import with_parts
 
     if "next" in model.capabilities:
         raise ValueError(f"{model.absent['mlm']} Score it with --task {NEXT_TOKENS}.")
@@ -290,36 +279,13 @@ def _with_berts_masks(model: Model) -> Bert:
     return with_parts(model)
 
 
-def _rows_of(corpus: PackedCorpus, config: DataConfig) -> tuple[DataConfig, list[str]]:
-    """Return the settings of the rows that a text allows, and notes on them.
-
-    Args:
-        corpus: The held-out text; one without pairs gives packed rows.
-        config: The rows that the checkpoint's heads allow.
-
-    ValueError if the text has no sentence.
-    """
-    from bertcore.pretraining import DataConfig
-    from bertcore.pretraining.data.corpus import check_counts, note_on_halves
-
-    if config.has_pairs and corpus.most_sentences < 2:
-        packed = DataConfig.for_length(config.max_seq_length, objective="mlm")
-        return packed, [
-            "no document of the text has two sentences, so there are no pairs: masked words alone "
-            "are scored, on packed rows."
-        ]
-    check_counts("valid", corpus.num_documents, corpus.most_sentences, rows=config.rows)
-    note = note_on_halves(corpus, config.rows)
-    return config, [] if note is None else [note]
-
-
 def score_next_tokens(data: Path, subject: Subject, on_stage: OnStage) -> Outcome:
     """Score a causal checkpoint on held-out text.
 
     ValueError if the checkpoint does not predict next tokens, or the text cannot be used.
     """
-    from bertcore.pretraining import causal_rows, evaluate_next_tokens, read_documents
-    from bertcore.pretraining.run import HELD_OUT_SEED
+    from bertcore.training.pretraining import causal_rows, evaluate_next_tokens, read_documents
+    from bertcore.training.pretraining.run import HELD_OUT_SEED
 
     on_stage("reading the text", None)
     next(read_documents([data]), None)  # before the checkpoint is opened
@@ -334,53 +300,13 @@ def score_next_tokens(data: Path, subject: Subject, on_stage: OnStage) -> Outcom
         num_rows=subject.rows,
     )
     scores = evaluate_next_tokens(bert, rows, progress=lambda done: on_stage("scoring", done))
-    return Outcome({"max_seq_length": length, **scores.to_dict()}, [causal_table(scores)], [])
+    values = {"max_seq_length": length, **scores.to_dict()}
+    return Outcome(values, [_measures(values)], [])
 
 
-def causal_table(scores: CausalScores) -> Table:
-    """Return scores of next tokens as a table of three columns: measure, value and note."""
-    rows = [
-        ("next-token loss", f"{scores.loss:.3f}", "nats"),
-        ("perplexity", f"{scores.perplexity:,.1f}", "e to the loss, per token"),
-        ("bits per character", f"{scores.bits_per_character:.3f}", "of all tokens"),
-        ("next-token top-1", f"{scores.top1:.1%}", "the most probable token is the right one"),
-    ]
-    if scores.num_unknown:
-        share = f"{scores.num_unknown / scores.num_tokens:.1%}"
-        rows.append(("unknown tokens", share, "[UNK]: counted in the loss, never as right"))
-    title = f"{counted(scores.num_rows, 'row')} of text, {counted(scores.num_tokens, 'token')}"
-    return make_table("measure", "value", "note", right=("value",), title=title, rows=rows)
-
-
-def scores_table(scores: PretrainingScores) -> Table:
-    """Return held-out scores as a table of three columns: measure, value and note."""
-    perplexity = math.exp(min(scores.mlm_loss, 700.0))
-    rows = [
-        ("masked-word loss", f"{scores.mlm_loss:.3f}", f"nats; perplexity {perplexity:,.1f}"),
-        ("masked-word top-1", f"{scores.mlm_top1:.1%}", "the most probable word is the right one"),
-    ]
-    of, caption = f"{counted(scores.num_rows, 'row')} of packed text", None
-    if scores.share_random is not None and scores.num_pairs and scores.nsp_accuracy is not None:
-        of, accuracy = counted(scores.num_pairs, "pair"), scores.nsp_accuracy
-        chance = max(scores.share_random, 1 - scores.share_random)
-        same = f"always the same answer: {chance:.1%}"
-        rows += [
-            ("next-sentence loss", f"{scores.nsp_loss:.3f}", "nats; 0.693 is guessing"),
-            ("next-sentence accuracy", f"{accuracy:.1%}", same),
-        ]
-        if accuracy < chance + 2 * math.sqrt(chance * (1 - chance) / scores.num_pairs):
-            caption = (
-                "Next sentence is near guessing. On text of one book or one topic that is usual: a "
-                "random B has the topic of A, too."
-            )
-    rows.append(("bits per character", f"{scores.bits_per_character:.3f}", "of the hidden tokens"))
-    if scores.num_unknown:
-        share = f"{scores.num_unknown / scores.num_masked:.1%}"
-        rows.append(("unknown tokens", share, "[UNK]: predicting [UNK] counts as right there"))
-    title = f"{of}, {counted(scores.num_masked, 'hidden token')}"
-    table = make_table("measure", "value", "note", right=("value",), title=title, rows=rows)
-    table.caption, table.caption_justify = caption, "left"
-    return table
+def _measures(values: Mapping[str, object]) -> Table:
+    """Return scores of held-out text as a table: losses in nats, tops and accuracies 0 to 1."""
+    return tabulate([{"measure": name, "value": value} for name, value in values.items()])
 
 
 def score_task(
@@ -390,7 +316,8 @@ def score_task(
 
     ValueError if the checkpoint is for another task or the data cannot be used.
     """
-    from bertcore.tasks import open_task_model, read_task_data, score_model
+    from bertcore.training.finetuning.data.hub_data import fetch_hub_data, is_hub_name
+    from bertcore.training.tasks import open_task_model, read_task_data, score_model
 
     on_stage("opening the checkpoint", None)
     model = open_task_model(
@@ -402,9 +329,11 @@ def score_task(
             f"--max-seq-length is {length}; this checkpoint takes 8 to {model.max_length}."
         )
     on_stage("reading the data", None)
-    with _local_file(data, model.task.name) as path:
+    with tempfile.TemporaryDirectory() as fetched:
+        if is_hub_name(str(data)):
+            data = fetch_hub_data(str(data), Path(fetched), task=model.task.name, is_train=False)
         examples = read_task_data(
-            path,
+            data,
             model.task,
             model.tokenizer,
             max_length=length,
@@ -429,25 +358,49 @@ def score_task(
             lines = ({"row": row, **line} for row, line in pairs)
         _write_lines(subject.predictions, lines)
     notes = [*model.notes, *examples.notes, *scores.notes]
-    return Outcome({"max_seq_length": length, **asdict(scores)}, _task_tables(scores), notes)
+    values, tables = {"max_seq_length": length, **asdict(scores)}, _task_tables(scores)
+    if subject.attributions is not None:
+        means = explain_to_file(model, data, subject, columns, on_stage)
+        values["words"] = means.to_dict("records")
+        shown = means[means["is_drawn"]][["group", "word", "rows", "mean", "low", "high"]]
+        title = "Words that add most to a label"
+        tables.append(tabulate(shown.to_dict("records"), title=title, most=len(shown)))
+    return Outcome(values, tables, notes)
+
+
+def explain_to_file(
+    model: TaskModel, data: Path, subject: Subject, columns: Columns, on_stage: OnStage
+) -> pd.DataFrame:
+    """Write the attributions of all rows, and their means, to two files; return the means.
+
+    A log beside them has each row as soon as it is done; a killed run resumes from it.
+    """
+    from bertcore.analysis.attribution import explain_file
+    from bertscope.notebook.notebook_view import app_module
+
+    out = subject.attributions
+    assert out is not None
+    log = out.with_name(f"{out.name}.log")
+    explained = explain_file(
+        model,
+        data,
+        columns=columns,
+        skip_bad_rows=subject.skip_bad_rows,
+        log=log,
+        on_fraction=lambda done: on_stage("explaining the rows", done),
+    )
+    views = app_module("app.screens.inspect_checkpoint.views")
+    means: pd.DataFrame = views.means_table(explained)
+    write_whole(out, table_bytes(out, views.rows_table(explained)))
+    write_whole(out.with_stem(f"{out.stem}-means"), table_bytes(out, means))
+    log.unlink()
+    return means
 
 
 def _write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
     """Write a JSON line for each value."""
     text = "".join(json.dumps(plain_data(value), allow_nan=False) + "\n" for value in values)
-    write_whole(path, lambda file: file.write(text.encode()))
-
-
-@contextmanager
-def _local_file(data: Path, task: str) -> Iterator[Path]:
-    """Yield a labelled file; a data set of the hub is fetched for as long as it is needed."""
-    from bertcore.finetuning.data.hub_data import fetch_hub_data, is_hub_name
-
-    if not is_hub_name(str(data)):
-        yield data
-        return
-    with tempfile.TemporaryDirectory() as fetched:
-        yield fetch_hub_data(str(data), Path(fetched), task=task, is_train=False)
+    write_whole(path, text.encode())
 
 
 def _task_tables(scores: Scores) -> list[Table]:
@@ -456,34 +409,17 @@ def _task_tables(scores: Scores) -> list[Table]:
     table.title = plain(counted(scores.num_examples, "example"))
     tables = [table]
     if scores.by_type:
-        forms = {name: f"{{0[{name.lower()}]:.4f}}" for name in ("precision", "recall", "F1")}
-        types = [{"name": name, **numbers} for name, numbers in scores.by_type.items()]
-        columns = {"type": "{0[name]}", **forms, "number": "{0[number]:,}"}
-        tables.append(tabulate(types, columns))
-    return [*tables, *(() if scores.breakdown is None else breakdown_tables(scores.breakdown))]
-
-
-def breakdown_tables(breakdown: Breakdown) -> tuple[Table, Table, Table]:
-    """Return the reliability of the confidences, and the accuracy by length and by label."""
-    interval = {"95% interval": "{0.low:.4f} to {0.high:.4f}"}
-    title = (
-        f"calibration: expected error {breakdown.expected_calibration_error:.4f}, largest "
-        f"{breakdown.largest_calibration_error:.4f}"
-    )
-    reliability = {
-        "confidence": "{0.above:.1f} to {0.up_to:.1f}",
-        "answers": "{0.number:,}",
-        "mean": "{0.confidence:.4f}",
-        "right": "{0.accuracy:.4f}",
-        **interval,
-    }
-    slices = {"answers": "{0.number:,}", "right": "{0.mean:.4f}", **interval}
-    labels, which = breakdown.by_label, ""
-    if len(labels) > MOST_LABELS:
-        which = f" (the worst {MOST_LABELS} of {len(labels):,})"
-        labels = tuple(sorted(labels, key=lambda label: label.mean)[:MOST_LABELS])
-    return (
-        tabulate(breakdown.calibration, reliability, title=title),
-        tabulate(breakdown.by_length, {"length": "{0.name}", **slices}, title="by length"),
-        tabulate(labels, {"label": "{0.name}", **slices}, title=f"by true label{which}"),
-    )
+        types = [{"type": name, **numbers} for name, numbers in scores.by_type.items()]
+        tables.append(tabulate(types))
+    if (breakdown := scores.breakdown) is None:
+        return tables
+    error, largest = breakdown.expected_calibration_error, breakdown.largest_calibration_error
+    title = f"Calibration: expected error {error:.4f}, largest {largest:.4f}"
+    labels = sorted(breakdown.by_label, key=lambda label: label.mean)
+    worst = f", the worst {MOST_GROUPS}" if len(labels) > MOST_GROUPS else ""
+    return [
+        *tables,
+        tabulate(breakdown.calibration, title=title),
+        tabulate(breakdown.by_length, title="Right by length"),
+        tabulate(labels, title=f"Right by true label{worst}", most=MOST_GROUPS),
+    ]

@@ -40,7 +40,7 @@ def export(
     if (live is None) == (site is None):
         raise ValueError("give one of --live FILE.html and --site FOLDER.")
     from bertcore import load
-    from bertcore.bert import with_parts
+    from bertcore.model.bert import with_parts
     from bertscope.cli.files import check_target, write_whole
     from bertscope.notebook.notebook_view import app_module
 
@@ -63,14 +63,14 @@ def export(
     typer.echo(f"heads: {module.heads(bert)}")
     if live is not None:
         written = module.live_file(bert, weights, **options).encode()
-        write_whole(live, lambda file: file.write(written))
+        write_whole(live, written)
         typer.echo(f"{live}: {len(written) / 1e6:.1f} MB. Open it in a browser.")
         return
     assert site is not None
     files = module.live_site(bert, weights, **options)
     site.mkdir(parents=True, exist_ok=True)
     for name, content in reversed(files.items()):  # index.html last, which names the others
-        write_whole(site / name, lambda file, content=content: file.write(content))  # type: ignore[misc]
+        write_whole(site / name, content)
         typer.echo(f"{site / name}: {len(content) / 1e6:.1f} MB")
     lessons = app_module("app.live.lessons")
     places = lessons.kept(bert, shown)

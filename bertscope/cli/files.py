@@ -1,36 +1,16 @@
-"""Files of the commands: read lines of text, write files atomically."""
+"""Files of the commands: read whole, written atomically."""
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO
-
-import typer
+from typing import TYPE_CHECKING
 
 from bertcore.base.whole_files import whole_file
-from bertcore.data.files import SUFFIXES, find_encoding, lines_of, open_bytes, open_text
+from bertcore.data.files import SUFFIXES, open_bytes
 
-
-def read_lines(path: Path) -> tuple[list[str], int]:
-    """Return the non-blank lines of a text file and the number of blank ones; note a guess of its
-    encoding.
-
-    Args:
-        path: As for `open_text`.
-
-    ValueError as `open_text`, or if the file has no text. OSError if it cannot be opened.
-    """
-    with open_text(path) as file:
-        lines = [line.strip() for line in lines_of(file, path)]
-    kept = [line for line in lines if line]
-    if not kept:
-        raise ValueError(f"{str(path)!r} has no text. Write one text per line.")
-    if (encoding := find_encoding(path)).is_guessed:
-        typer.echo(f"Note: {str(path)!r} was read as {encoding.title}.", err=True)
-    return kept, len(lines) - len(kept)
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_whole(path: Path) -> tuple[bytes, str]:
@@ -71,19 +51,20 @@ def check_target(
         raise ValueError(f"{named}, but that folder is not writable.")
 
 
-def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write a file under another name and rename it, so that it appears complete or not at all.
-
-    Args:
-        path: The final name.
-        write: Called with the open file.
 
     OSError if it cannot be written, such as on a full disk.
     """
-    try:
-        with whole_file(path) as partial, partial.open("wb") as file:
-            write(file)
-    except OSError as error:
-        if error.strerror is None:  # numpy's words for a write that the system cut short
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
-        raise
+    with whole_file(path) as partial:
+        partial.write_bytes(data)
+
+
+def table_bytes(path: Path, table: pd.DataFrame) -> bytes:
+    """Return the content of a file of a table: Parquet if its name ends in .parquet, else CSV."""
+    from bertscope.notebook.notebook_view import app_module
+
+    if path.suffix.lower() == ".parquet":
+        return bytes(table.to_parquet(index=False))
+    content: bytes = app_module("app.parts.html_file.data_files").to_csv(table)
+    return content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,11 +29,9 @@ from bertscope.cli.progress import how_to_resume, live_run, stages
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bertcore.finetuning import Experiment, Settings
-    from bertcore.finetuning.label_curve import LabelCurve
-    from bertcore.training.loop import Progress
-
-_RESUME_TAKES = {"out", "resume", "as_json"}
+    from bertcore.training.engine.loop import Progress
+    from bertcore.training.finetuning import Experiment, Settings
+    from bertcore.training.finetuning.label_curve import LabelCurve
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +149,7 @@ def finetune(
       bertscope finetune --out mrpc --resume
     """
     if resume:
-        taken = set(context.params) - _RESUME_TAKES
+        taken = set(context.params) - {"out", "resume", "as_json"}
         refuse_options(context, taken, "a fine-tuning resumes with its own settings")
         resume_in(out, as_json=as_json)
         return
@@ -167,9 +165,9 @@ def finetune(
         made = _make_settings(files, trials, settings, allow_pickle=allow_pickle)
         _run_curve(out, made, trials, as_json=as_json)
         return
-    from bertcore.finetuning import start_experiment
-    from bertcore.finetuning.settings import SETTINGS_FILE, check_new_folder
-    from bertcore.training.processes import launched_rank, wait_for_file
+    from bertcore.training.engine.processes import launched_rank, wait_for_file
+    from bertcore.training.finetuning import start_experiment
+    from bertcore.training.finetuning.settings import SETTINGS_FILE, check_new_folder
 
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / SETTINGS_FILE)
@@ -214,10 +212,10 @@ def _make_settings(
     files: Files, trials: Trials, settings: dict[str, Any], *, allow_pickle: bool
 ) -> Settings:
     """Return the settings of a fine-tuning; ValueError if one or a checkpoint cannot be used."""
-    from bertcore.distillation import named_layers
-    from bertcore.finetuning import make_settings
-    from bertcore.finetuning.data.swap_words import Swapping
-    from bertcore.loading import load
+    from bertcore.model.loading import load
+    from bertcore.training.distillation import named_layers
+    from bertcore.training.finetuning import make_settings
+    from bertcore.training.finetuning.data.swap_words import Swapping
 
     assert files.train is not None  # the caller has made sure
     start = Start(**chosen(Start, settings))
@@ -260,8 +258,8 @@ def _make_settings(
 
 def resume_in(out: Path, *, as_json: bool) -> None:
     """Open a folder and continue its fine-tuning or label curve."""
-    from bertcore.finetuning import resume_experiment
-    from bertcore.finetuning.label_curve import CURVE_FILE
+    from bertcore.training.finetuning import resume_experiment
+    from bertcore.training.finetuning.label_curve import CURVE_FILE
 
     if (out / CURVE_FILE).is_file():
         _run_curve(out, None, Trials(), as_json=as_json)
@@ -274,7 +272,7 @@ def resume_in(out: Path, *, as_json: bool) -> None:
 
 def _run_curve(out: Path, made: Settings | None, trials: Trials, *, as_json: bool) -> None:
     """Start or continue a label curve, with a progress bar, and print it."""
-    from bertcore.finetuning.label_curve import run_label_curve
+    from bertcore.training.finetuning.label_curve import run_label_curve
 
     with live_run() as live:
         curve = run_label_curve(
@@ -287,7 +285,7 @@ def _run_curve(out: Path, made: Settings | None, trials: Trials, *, as_json: boo
             should_stop=live.should_stop,
         )
     if as_json:
-        print_json(curve.to_dict())
+        print_json(asdict(curve))
     else:
         print_table(curve_table(curve))
         for note in curve.notes:
@@ -320,7 +318,7 @@ def curve_table(curve: LabelCurve) -> Table:
 
 def _run_experiment(experiment: Experiment, *, as_json: bool) -> None:
     """Run with a progress bar; Ctrl+C ends it after the current step, a second one at once."""
-    from bertcore.finetuning.settings import run_name
+    from bertcore.training.finetuning.settings import run_name
 
     if experiment.processes.is_main:
         typer.echo(experiment.format_note, err=True)
@@ -365,7 +363,7 @@ def _describe(progress: Progress, experiment: Experiment) -> str:
 
 def report_table(report: dict[str, Any]) -> Table:
     """Return the scores of the best run as a table."""
-    from bertcore.finetuning.report import number
+    from bertcore.training.finetuning.report import number
 
     best = report["best"]
     table = metrics_table(best["scores"]["metrics"], best["scores"]["intervals"])
@@ -385,7 +383,7 @@ def report_table(report: dict[str, Any]) -> Table:
 
 
 def metrics_table(metrics: dict[str, float], intervals: dict[str, Any]) -> Table:
-    from bertcore.finetuning.report import interval
+    from bertcore.training.finetuning.report import interval
 
     table = make_table("metric", "value", "95% interval", right=("value",))
     for name, value in metrics.items():

@@ -40,6 +40,7 @@ def inspect(
     from bertcore import load
     from bertcore.analysis.heads.texts import read_texts
     from bertcore.analysis.health.checkpoint_doctor import examine
+    from bertcore.base.json_data import plain_data
     from bertscope.cli.files import read_whole
 
     sentences = [] if texts is None else read_texts(*read_whole(texts)).sentences
@@ -50,7 +51,7 @@ def inspect(
         values = {
             **bert.report.to_dict(),
             "config": bert.config.to_hf_dict(),
-            "doctor": diagnosis.to_dict(),
+            "doctor": {"sentences": diagnosis.sentences(), **plain_data(diagnosis)},
         }
         print_json(values)
         return

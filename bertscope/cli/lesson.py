@@ -1,7 +1,5 @@
 """`bertscope lesson`: check the file of a lesson before a class takes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +15,8 @@ def lesson(
     checkpoint: Checkpoint = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Check a lesson: every answer computes on both of its texts, every link opens on a picture.
+    """Check a lesson: every answer computes on both of its texts, every link opens on a picture,
+    and nobody gets its questions right by how long the options are or where they stand.
 
     Args:
         action: check.
@@ -30,8 +29,11 @@ def lesson(
     """
     from dataclasses import asdict
 
+    import torch
+
     import bertcore
-    from bertcore.lessons.lesson import left_in_english, read_lesson
+    from bertcore.lessons import rules
+    from bertcore.lessons.lesson import read_lesson
     from bertscope.cli.lesson_steps import check_steps
 
     if action != "check":
@@ -39,17 +41,25 @@ def lesson(
     read = read_lesson(file)
     bert = bertcore.load(checkpoint)
     table = make_table("step", "title", "page", "answer", "on the second text", right=("step",))
-    rows, problems = [], left_in_english(file)
+    rows: list[dict[str, object]] = []
+    problems, warnings = [*rules.faults(read)], [*rules.warnings(read)]
+    torch.set_num_threads(
+        1
+    )  # small tensors: more threads wait for each other longer than they work
     for part, steps in (("", read.steps), ("again ", read.again)):
         for row in check_steps(read, steps, bert, checkpoint):
             rows.append({**asdict(row), "part": part.strip() or "steps"})
             cells = (f"{part}{row.number}", row.title, row.page, row.answer, row.other)
             table.add_row(*map(plain, cells))
-            problems += [f"{part or 'step '}{row.number}: {one}" for one in row.problems]
+            place = f"{part or 'step '}{row.number}"
+            problems += [f"{place}: {one}" for one in row.problems]
+            warnings += [f"{place}: {one}" for one in row.warnings]
     if as_json:
         print_json(rows)
     else:
         print_table(table)
+    for one in warnings:
+        typer.echo(f"Warning: {one}", err=True)
     if problems:
         raise ValueError(
             f"{counted(len(problems), 'problem')} in {file.name}. {' '.join(problems)}"

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from streamlit.components.v2 import manifest_scanner
@@ -15,15 +14,16 @@ from streamlit.testing.v1 import AppTest
 
 from bertcore.lessons.answer import Found
 from bertcore.lessons.lesson import Lesson, Step, filled, judge, tell, written
-from bertcore.model import Model
+from bertcore.lessons.translation import PLACE
+from bertcore.model.model import Model
 from bertscope.app_root import find_app_root
 from bertscope.notebook.notebook_view import app_module
 
 PICTURES = ("plotly_chart", "bidi_component", "component_instance", "iframe", "arrow_data_frame")
 """Elements of a page that count as one, but for components that draw nothing."""
 SECONDS = 300.0
-# AppTest looks through all installed packages for components, for each page anew.
-manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+# AppTest looks through all installed packages for components, for 2 s: ours are none of those.
+manifest_scanner.scan_component_manifests = lambda *_, **__: []
 _WARNS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
@@ -37,6 +37,8 @@ class Checked:
     other: str
     """On its second one."""
     problems: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """What may be meant so: a fact that is read before the answer and equals it on both texts."""
 
 
 def check_steps(
@@ -54,6 +56,7 @@ def check_steps(
     for number, step in enumerate(steps, start=1):
         problems: list[str] = []
         answers = ["", ""]
+        told: list[set[str]] = []
         for place, (text_a, text_b) in enumerate(texts):
             if step.text_a is not None:
                 text_a, text_b = step.text_a, step.text_b
@@ -61,6 +64,7 @@ def check_steps(
                 found = step.find(bert, text_a, text_b)
                 answers[place] = _answer(step, found)
                 _judge_all(step, found)
+                told.append(_told(step, found))
                 if place == 0:
                     view = (step.address(found), text_a, text_b)
                     if repr(view) not in opened:
@@ -68,7 +72,21 @@ def check_steps(
                     problems += opened[repr(view)]
             except ValueError as error:
                 problems.append(f"on {text_a!r}: {error}")
-        yield Checked(number, step.title, step.page, answers[0], answers[1], tuple(problems))
+        names = sorted(set.intersection(*told)) if told else []
+        given = tuple(f"text or question has the answer: {{{name}}}." for name in names)
+        problems += _unknown_views(step)
+        yield Checked(number, step.title, step.page, answers[0], answers[1], tuple(problems), given)
+
+
+def _unknown_views(step: Step) -> Iterator[str]:
+    """Yield the covered views that the page of a step does not have."""
+    name = step.address(None)[0]
+    pages = app_module("app.navigation").PAGES
+    for folder in (folder for folder, page in pages.items() if page.name == name):
+        known = app_module("app.view").views_of(folder)
+        for view in step.cover or ():
+            if view not in known:
+                yield f"cover names the view {view!r}; {name} has {', '.join(known)}."
 
 
 def _answer(step: Step, found: Found) -> str:
@@ -78,6 +96,14 @@ def _answer(step: Step, found: Found) -> str:
     if step.options(found):
         return step.options(found)[str(found.answer)]
     return written(found.answer)
+
+
+def _told(step: Step, found: Found) -> set[str]:
+    """Return the facts of what is read before the answer that are the answer."""
+    texts = PLACE.findall(f"{step.text} {step.question}")
+    shown = {name: written(found.facts[name]) for name, _ in texts}
+    shown |= {name: written(100 * float(found.facts[name])) for name, percent in texts if percent}
+    return {name for name, text in shown.items() if text == written(found.answer)}
 
 
 def _judge_all(step: Step, found: Found) -> None:
@@ -95,7 +121,7 @@ def _open(
     address: tuple[str, dict[str, list[str]]], text_a: str, text_b: str | None, source: str
 ) -> Iterator[str]:
     """Open a page of this computer's own app as a link does; yield what is wrong with it."""
-    os.environ.setdefault(app_module("app.access.policy").ACCESS, "open")
+    os.environ.setdefault(app_module("app.server.policy").ACCESS, "open")
     state = app_module("app.shell.state")
     navigation = app_module("app.navigation")
     folders = {page.name: folder for folder, page in navigation.PAGES.items()}
@@ -124,7 +150,10 @@ def _open(
         yield from _refused(state.read_value(app.session_state, choice), choice, wanted)
     # These report, or mark what others draw. A page that still computes has another, which waits
     # for its picture and counts as one.
-    always = (app_module("app.guide.language").COMPONENT, *app_module("app.shell.signals").ALWAYS)
+    always = (
+        app_module("app.shell.words.language").COMPONENT,
+        *app_module("app.shell.signals").ALWAYS,
+    )
     signals = {component.name for component in always}
     shown = (element.proto for kind in PICTURES for element in app.get(kind))
     if all(getattr(proto, "component_name", None) in signals for proto in shown):

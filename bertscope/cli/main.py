@@ -1,5 +1,6 @@
 """The `bertscope` command, assembled from the groups of commands."""
 
+import atexit
 import gc
 import os
 import sys
@@ -18,7 +19,6 @@ COMMANDS = {
     "tokenize": "text.tokenize",
     "fill-mask": "text.fill_mask",
     "loss": "text.loss",
-    "nsp": "text.nsp",
     "show": "show.show",
     "encode": "encode.encode",
     "export": "export.export",
@@ -31,8 +31,8 @@ COMMANDS = {
     "lesson": "lesson.lesson",
 }
 """Module and function of each command, in the order of --help."""
-OF_TEXTS = ("tokenize", "fill-mask", "loss", "nsp", "inspect")
-"""Commands of a second or two, most of which is spent on imports."""
+OF_TEXTS = ("tokenize", "fill-mask", "loss", "inspect", "show")
+"""Commands that mostly take a second or two, which is spent on imports."""
 
 
 def build_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -80,6 +80,7 @@ def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else ""
     if command in OF_TEXTS:
         gc.disable()  # imports make many objects and no garbage
+        atexit.register(gc.freeze)  # nor is any searched for at the end
         if "OMP_WAIT_POLICY" not in os.environ:  # as of one's own server: `open_app.OWN_SERVER`
             os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     build_app([command] if command in COMMANDS else COMMANDS)(prog_name="bertscope")

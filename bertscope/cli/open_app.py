@@ -57,7 +57,7 @@ each would take time from the others.
 
 @dataclass(frozen=True, slots=True)
 class SchoolClass:
-    """A class whose answers are collected; see `app/access/policy.py`."""
+    """A class whose answers are collected; see `app/server/policy.py`."""
 
     name: str
     key: str = field(repr=False)
@@ -108,7 +108,7 @@ class Visitors:
         return all(map(_is_this_computer, (address, *self.hosts)))
 
     def environment(self, address: str) -> dict[str, str]:
-        """Return the variables that pass it to the app; see `app/access/policy.py`.
+        """Return the variables that pass it to the app; see `app/server/policy.py`.
 
         Args:
             address: The address on which the server listens.
@@ -214,10 +214,7 @@ def open_app(
 
 
 def _base_path(typed: str) -> str:
-    """Return a path without slashes at its ends.
-
-    ValueError if it is none, such as a whole address.
-    """
+    """Return a path without slashes at its ends; not a whole address."""
     path = typed.strip("/")
     if path and not re.fullmatch(r"[\w.~@-]+(/[\w.~@-]+)*", path, re.ASCII):
         raise ValueError(
@@ -265,10 +262,12 @@ def serve(
     check_port(address, port)
     if visitors.school_class is not None:
         url = reached_at(address, port, visitors.hosts, base_path)
-        for line in visitors.school_class.lines(url, root / "app" / "lessons" / "en"):
+        for line in visitors.school_class.lines(url, root / "app" / "screens" / "lessons" / "en"):
             typer.echo(line)
     environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
-    environment["PYTHONPATH"] = _python_path(root)
+    # app/main.py and the pages import `app`.
+    python_path = filter(None, (str(root), os.environ.get("PYTHONPATH")))
+    environment["PYTHONPATH"] = os.pathsep.join(python_path)
     is_open = visitors.find_open(address)
     is_own = is_open and _is_this_computer(address)
     if is_own and "OMP_WAIT_POLICY" not in os.environ:
@@ -346,12 +345,6 @@ def check_port(address: str, port: int) -> None:
         raise ValueError(
             f"cannot listen on {address}, port {port} ({error.strerror}). {advice}"
         ) from error
-
-
-def _python_path(root: Path) -> str:
-    """Return PYTHONPATH with `root` in front: app/main.py and the pages import `app`."""
-    inherited = os.environ.get("PYTHONPATH")
-    return os.pathsep.join([str(root), *([inherited] if inherited else [])])
 
 
 def _replace_process(command: list[str], environment: dict[str, str]) -> NoReturn:

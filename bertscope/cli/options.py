@@ -203,10 +203,7 @@ def refuse_without_effect(given: Mapping[Any, str], rules: Iterable[Rule]) -> No
 
 
 def read_settings(
-    command: str,
-    recipes: Sequence[str],
-    typed: Mapping[str, Any],
-    known: Mapping[str, Setting],
+    command: str, recipes: Sequence[str], typed: Mapping[str, Any], known: Mapping[str, Setting]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings of recipes and options, and what those that a user gave are called.
 

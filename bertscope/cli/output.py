@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -33,16 +35,36 @@ def make_table(
     return table
 
 
-def tabulate(rows: Iterable[object], columns: Mapping[str, str], *, title: str = "") -> Table:
-    """Return a table of objects; all columns but the first are right-aligned.
+def tabulate(
+    rows: Iterable[Any], *, title: str = "", columns: Collection[str] = (), most: int | None = None
+) -> Table:
+    """Return a table of dataclasses or mappings, a column for each of their values.
+
+    Numbers have four digits and are right-aligned.
 
     Args:
-        rows: An object each.
-        columns: By heading, the format of a row, such as "{0.accuracy:.1%}".
         title: Printed above it.
+        columns: The values that are shown, in this order; all of them if not given.
+        most: Rows that are shown; all of them if not given.
     """
-    cells = ([form.format(row) for form in columns.values()] for row in rows)
-    return make_table(*columns, right=[*columns][1:], title=title, rows=cells)
+    values = [row if isinstance(row, Mapping) else asdict(row) for row in rows]
+    shown = columns or dict.fromkeys(name for row in values for name in row)
+    right = [name for name in shown if any(isinstance(row[name], int | float) for row in values)]
+    cells = ([_cell(row[name]) for name in shown] for row in values[:most])
+    return make_table(*map(str, shown), right=right, title=title, rows=cells)
+
+
+def _cell(value: object) -> str:
+    """Return a value as text; "" for what is missing.
+
+    >>> _cell(0.123456), _cell((0.5, 1.0)), _cell(None), _cell(float("nan"))
+    ('0.1235', '0.5 to 1', '', '')
+    """
+    if isinstance(value, tuple | list):
+        return " to ".join(filter(None, map(_cell, value)))
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return "" if value is None else str(value)
 
 
 def plain(text: str) -> Text:

@@ -27,8 +27,8 @@ from bertscope.cli.progress import how_to_resume, live_run, stages
 
 if TYPE_CHECKING:
     from bertcore import Bert
-    from bertcore.pretraining import Pretraining
-    from bertcore.training.loop import Progress
+    from bertcore.training.engine.loop import Progress
+    from bertcore.training.pretraining import Pretraining
 
 _SCORES = {
     "loss": "loss {:.3f}",
@@ -153,9 +153,7 @@ def pretrain(
     """
     if resume:
         refuse_options(
-            context,
-            set(context.params) - {"out", "resume"},
-            "a run resumes with its own settings",
+            context, set(context.params) - {"out", "resume"}, "a run resumes with its own settings"
         )
         resume_in(out)
         return
@@ -172,7 +170,7 @@ def pretrain(
             "takes --corpus FILE to train on and --valid FILE to score on, or continues with "
             "--resume."
         )
-    from bertcore.training.processes import launched_rank, wait_for_file
+    from bertcore.training.engine.processes import launched_rank, wait_for_file
 
     if launched_rank() > 0:  # of several processes, the main one prepares the folder
         wait_for_file(out / "config.json")
@@ -234,11 +232,11 @@ def _refuse_without_effect(
 
 def _start(out: Path, texts: Texts, sources: Sources, settings: dict[str, Any]) -> Pretraining:
     """Open checkpoints and tokenizer, and start the run; settings are checked first."""
-    from bertcore.architecture.config import shape_of
-    from bertcore.pretraining import start_run
-    from bertcore.pretraining.distillation import Teacher
-    from bertcore.pretraining.objectives import check_has_teacher, objective_named
-    from bertcore.tokenizer import open_wordpiece
+    from bertcore.model.architecture.config import shape_of
+    from bertcore.model.tokenizer import open_wordpiece
+    from bertcore.training.pretraining import start_run
+    from bertcore.training.pretraining.distillation import Teacher
+    from bertcore.training.pretraining.objectives import check_has_teacher, objective_named
 
     data_values, train_values = chosen(DataConfig, settings), chosen(TrainConfig, settings)
     # Built once before the number of masks is known: it rejects an unknown objective.
@@ -300,7 +298,7 @@ def _start(out: Path, texts: Texts, sources: Sources, settings: dict[str, Any]) 
 
 def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
     """Return the checkpoint that a run starts from and its teacher, each None if not named."""
-    from bertcore.distillation import named_layers, student_of
+    from bertcore.training.distillation import named_layers, student_of
 
     teacher = None
     if sources.teacher is not None:
@@ -320,12 +318,9 @@ def _open_checkpoints(sources: Sources) -> tuple[Bert | None, Bert | None]:
 
 
 def _open_checkpoint(option: str, source: str) -> Bert:
-    """Open a checkpoint of the BERT family on the CPU.
-
-    ValueError if it is of another architecture; and as `load`.
-    """
-    from bertcore.bert import with_parts
-    from bertcore.loading import load
+    """Open a checkpoint of the BERT family, and no other architecture, on the CPU."""
+    from bertcore.model.bert import with_parts
+    from bertcore.model.loading import load
 
     model = load(source, device="cpu")
     if "parts" not in model.capabilities:
@@ -339,7 +334,7 @@ def _open_checkpoint(option: str, source: str) -> Bert:
 
 def resume_in(folder: Path) -> None:
     """Open a run folder and continue its run."""
-    from bertcore.pretraining import resume_run
+    from bertcore.training.pretraining import resume_run
 
     with stages() as on_stage:
         on_stage("opening the run", None)
@@ -354,7 +349,13 @@ def train(run: Pretraining) -> None:
         def show(progress: Progress) -> None:
             live.show(progress.fraction, _describe(progress.metrics, progress.fraction))
             if progress.is_scored:
-                live.say(_describe_scores(progress.metrics))
+                metrics = progress.metrics
+                parts = [
+                    form.format(metrics[f"valid_{name}"])
+                    for name, form in _SCORES.items()
+                    if f"valid_{name}" in metrics
+                ]
+                live.say(f"held-out at step {metrics['step']}: {', '.join(parts)}")
 
         scores = run.run(on_progress=show, should_stop=live.should_stop, on_notice=live.say)
         if scores is not None:
@@ -394,12 +395,3 @@ def _short_name(metric: str) -> str:
     name = metric.rsplit("_", 1)[0]
     names = {"mlm": "words", "pairs_mlm": "words", "plm": "words", "nsp": "pairs", "sop": "pairs"}
     return names.get(name, name)
-
-
-def _describe_scores(metrics: dict[str, float]) -> str:
-    parts = [
-        form.format(metrics[f"valid_{name}"])
-        for name, form in _SCORES.items()
-        if f"valid_{name}" in metrics
-    ]
-    return f"held-out at step {metrics['step']}: {', '.join(parts)}"

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
+from bertcore.base.states import state_name
 from bertscope.cli.options import NUMBERS, numbers_of
-from bertscope.cli.output import make_table, plain, print_json, print_table
+from bertscope.cli.output import plain, print_json, print_table, tabulate
 from bertscope.cli.progress import stages
 from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
 
 if TYPE_CHECKING:
-    from bertcore.probes import ProbeReport, Score
+    from bertcore.analysis.probes import ProbeReport, Score
 
 
 def probe(
@@ -39,7 +40,8 @@ def probe(
         data: A treebank (.conllu), or for pos a file of words with tags; .gz, .xz too. Default:
             1,378 sentences of the English Web Treebank.
         task: pos, the part of speech or the tags of a file; dep, a word's relation to its head.
-        layers: 0: the embeddings' output, which is always probed; -1: the last. Default: all.
+        layers: Which of hidden_states[i]: 0 the input, which is always probed, 1 after layer 0, -1
+            the last. Default: all.
         sentences: Sentences to draw at random; default: all.
         seed: Seed of the split and the control task.
 
@@ -50,7 +52,7 @@ def probe(
       bertscope probe --data conll2003-valid.txt --json
     """
     from bertcore import load
-    from bertcore.probes import ProbeSettings, bundled_data, read_probe_data, run_probes
+    from bertcore.analysis.probes import ProbeSettings, bundled_data, read_probe_data, run_probes
 
     settings = ProbeSettings(
         layers=None if layers is None else numbers_of(layers, "--layers", int),
@@ -85,16 +87,16 @@ def print_report(source: str, report: ProbeReport) -> None:
         f"{report.num_words[part]:,} to {verb}"
         for part, verb in (("train", "learn from"), ("dev", "choose by"), ("test", "test"))
     )
-    names = ("layer", "accuracy (95%)", "control task (95%)", "selectivity (95%)")
-    rows = (
-        [
-            str(result.layer or "embeddings"),
-            *map(_shown, (result.accuracy, result.control, result.selectivity)),
-        ]
+    rows = [
+        {
+            "vectors": state_name(result.layer),
+            "accuracy (95%)": _shown(result.accuracy),
+            "control task (95%)": _shown(result.control),
+            "selectivity (95%)": _shown(result.selectivity),
+        }
         for result in report.layers
-    )
-    title = f"{source}, {report.task}: {parts} (words)"
-    print_table(make_table(*names, right=names, title=title, rows=rows))
+    ]
+    print_table(tabulate(rows, title=f"{source}, {report.task}: {parts} (words)"))
     typer.echo(f"Always the most common label: {_shown(report.majority)}")
     typer.echo(f"The word's most common label, without a network: {_shown(report.by_word)}")
     for note in report.notes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bertscope.cli.output import make_table, print_json, print_table
+from bertscope.cli.output import make_table, print_json, print_table, tabulate
 from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def show(
         name: The view, such as masked-words.
         texts: A text, a pair, or several sentences.
         settings: An option of the view, such as top_k=3, or second=CHECKPOINT; may be repeated.
-        csv: Write all rows to this file.
+        csv: Write all rows to this file; as Parquet if its name ends in .parquet.
         html: Write the picture with its numbers to this file, which needs no network.
 
     \b
@@ -42,17 +43,19 @@ def show(
       bertscope show
       bertscope show masked-words "He opened the [MASK] and went in." --set top_k=3
       bertscope show variants "It rained all day." "The streets were wet." --html variants.html
+      bertscope show vector-map --set vectors=v.npy --set labels=labels.csv --html map.html
     """
     import bertcore
     from bertscope.notebook.notebook_view import app_module
-    from bertscope.notebook.show import draw, named_view
+    from bertscope.notebook.show import draw
 
+    app = app_module("app.view")
     if name is None:
-        views = app_module("app.view").all_views()
+        views = app.all_views()
         rows = [(view.name, view.question, _signature(view)) for view in views.values()]
         print_table(make_table("view", "question", "takes", rows=rows))
         return
-    view, typed = named_view(name), texts or []
+    view, typed = app.named_view(name), texts or []
     options = _options(view, settings or [])
     view.bind(typed, options)  # before the checkpoint is opened, which takes longer
     if "trace" in view.takes and not typed:
@@ -61,6 +64,9 @@ def show(
         raise ValueError(f"{name} is drawn on its page alone; leave --html out for its numbers.")
     opens = bertcore.open_task if "model" in view.takes else bertcore.load
     bert = opens(checkpoint, device=device) if view.takes else None
+    if not gc.isenabled():  # as `main` leaves it for the imports
+        gc.freeze()
+        gc.enable()
     try:
         result = view.compute(bert, typed, **options)
     except (TypeError, LookupError, AttributeError, OverflowError) as error:
@@ -68,17 +74,20 @@ def show(
             raise
         shown = ", ".join(f"{option}={value!r}" for option, value in options.items())
         raise ValueError(f"{name} cannot be computed with {shown}: {error}") from error
-    data = view.table(result)
     if csv is not None:
+        data = view.table(result)
         if isinstance(data, Mapping):
             raise ValueError(f"the numbers of {name} are arrays, not a table. Use --json.")
-        csv.write_bytes(app_module("app.html_file.data_files").to_csv(data))
+        from bertscope.cli.files import table_bytes
+
+        csv.write_bytes(table_bytes(csv, data))
     if html is not None:
         draw(view, result, bert, typed, options).save(html)
     if as_json:
         print_json(result)
     elif csv is None and html is None:
-        _print_data(data)
+        tidy = app.tidy_rows(result) if view.table is app.tidy else None
+        _print_data(view.table(result) if tidy is None else tidy)
 
 
 def _options(view: Any, settings: list[str]) -> dict[str, Any]:
@@ -94,10 +103,7 @@ def _options(view: Any, settings: list[str]) -> dict[str, Any]:
 
 
 def _read(name: str, text: str, hint: str) -> Any:
-    """Return what was typed for an option: text, a number, or several of them.
-
-    ValueError if a number was expected.
-    """
+    """Return what was typed for an option: text, a number, or several of them."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -120,24 +126,18 @@ def _signature(view: Any) -> str:
     return ", ".join(filter(None, [texts, *view.parameters]))
 
 
-def _print_data(data: pd.DataFrame | Mapping[str, Any]) -> None:
-    import numpy as np
-    import pandas as pd
+def _print_data(data: pd.DataFrame | list[dict[str, Any]] | Mapping[str, Any]) -> None:
+    if isinstance(data, Mapping):
+        import numpy as np
 
-    if not isinstance(data, pd.DataFrame):
-        rows = [(name, " x ".join(map(str, np.shape(array)))) for name, array in data.items()]
-        print_table(make_table("array", "shape", rows=rows))
+        shapes = [(name, " x ".join(map(str, np.shape(array)))) for name, array in data.items()]
+        print_table(make_table("array", "shape", rows=shapes))
         return
-    numbers = [str(name) for name, kind in data.dtypes.items() if kind.kind in "fiu"]
-    cells = [list(map(_cell, row)) for row in data.head(MOST_ROWS).itertuples(index=False)]
-    print_table(make_table(*map(str, data.columns), right=numbers, rows=cells))
+    if isinstance(data, list):
+        table = tabulate(data, most=MOST_ROWS)
+    else:
+        rows = data.astype(object).where(data.notna(), None).to_dict("records")
+        table = tabulate(rows, columns=[*data.columns], most=MOST_ROWS)
+    print_table(table)
     if len(data) > MOST_ROWS:
         typer.echo(f"{len(data) - MOST_ROWS:,} more rows: --csv FILE writes all.")
-
-
-def _cell(value: object) -> str:
-    import pandas as pd
-
-    if not isinstance(value, tuple | list) and pd.isna(value):
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

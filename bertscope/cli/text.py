@@ -1,7 +1,8 @@
-"""Commands on a text: tokenize, fill-mask, loss, nsp."""
+"""Commands on a text: tokenize, fill-mask, loss."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,8 @@ from bertscope.cli.output import make_table, plain, print_json, print_table, tab
 
 if TYPE_CHECKING:
     from bertcore import Model
-    from bertcore.tokenizer import Encoding
-    from bertcore.tokenizer.wordpiece import WordSteps
+    from bertcore.model.tokenizer import Encoding
+    from bertcore.model.tokenizer.wordpiece import WordSteps
 
 Checkpoint = Annotated[
     str,
@@ -31,10 +32,7 @@ SHOWN_TRIES = 4
 
 
 def tokenize(
-    text: TextA,
-    text_b: TextB = None,
-    checkpoint: Checkpoint = "default",
-    as_json: AsJson = False,
+    text: TextA, text_b: TextB = None, checkpoint: Checkpoint = "default", as_json: AsJson = False
 ) -> None:
     """Split a text or pair into tokens, with the reason for each split.
 
@@ -44,7 +42,7 @@ def tokenize(
       bertscope tokenize "He was tired." "He went to bed." --json
     """
     from bertcore.analysis.space.embeddings import kept_text
-    from bertcore.tokenizer.wordpiece import explain
+    from bertcore.model.tokenizer.wordpiece import explain
 
     bert, encoding = open_with_text(checkpoint, "cpu", text, text_b)
     texts = [text] if text_b is None else [text, text_b]
@@ -55,12 +53,7 @@ def tokenize(
         for text_id, part in enumerate(texts)
     ]
     if as_json:
-        print_json(
-            {
-                **asdict(encoding),
-                "words": [word for part in words for word in part],
-            }
-        )
+        print_json({**asdict(encoding), "words": [word for part in words for word in part]})
         return
     # Every piece of a text in order; the encoding has the same pieces, fewer if truncated.
     reasons = [[reason for word in part for reason in _reasons(word)] for part in words]
@@ -100,10 +93,11 @@ def fill_mask(
     Examples:
       bertscope fill-mask "He opened the [MASK] and went in." --top-k 5
       bertscope fill-mask "The [MASK] was steep." --candidates "river bank,hill"
+      bertscope fill-mask "The cat sat." "The [MASK] sat on the mat."
     """
     from bertcore.analysis.shared.inputs import mask_positions
     from bertcore.analysis.words.candidates import parse_candidates, score_candidates
-    from bertcore.objectives.text_loss import refuse_cut_masks
+    from bertcore.model.objectives.text_loss import refuse_cut_masks
 
     words = parse_candidates(candidates)
     if candidates and not words:
@@ -114,8 +108,8 @@ def fill_mask(
     positions = mask_positions(encoding, bert.tokenizer.mask_id)
     if not positions:
         refuse_cut_masks(bert.tokenizer, encoding, (text, text_b))
-    filled = bert.fill_mask(text, text_b, top_k=top_k)
-    _note_unknown(bert, encoding, "Open a checkpoint for the language of the text.")
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # noted already
+        filled = bert.fill_mask(text, text_b, top_k=top_k)
     scored = [score_candidates(bert, text, text_b, (), at, words) for at in positions]
     if as_json:
         print_json(
@@ -188,63 +182,38 @@ def loss(
         follows=follows,
         seed=seed,
     )
-    unknown = bert.tokenizer.unk_token
-    _note_unknown(bert, encoding, f"If one is hidden, the word to predict is {unknown} itself.")
+    if found.num_unknown:
+        unknown = bert.tokenizer.unk_token
+        typer.echo(f"Note: if {unknown} is hidden, the word to predict is {unknown}.", err=True)
     if as_json:
         print_json({**asdict(found), "loss": found.loss})
         return
-    columns = {
-        "token": "{0.token}",
-        "position": "{0.position}",
-        "became": "{0.became}",
-        "p": "{0.probability:.4f}",
-        "-ln p": "{0.loss:.3f}",
-    }
-    print_table(tabulate(found.hidden, columns))
+    print_table(tabulate(found.hidden))
     typer.echo(f"masked words, mean: {found.mlm_loss:.4f} nats")
     if found.nsp_loss is not None:
         typer.echo(f"next sentence:      {found.nsp_loss:.4f} nats")
         typer.echo(f"sum:                {found.loss:.4f} nats")
 
 
-def nsp(
-    text_a: Annotated[str, typer.Argument(metavar="A")],
-    text_b: Annotated[str, typer.Argument(metavar="B")],
-    checkpoint: Checkpoint = "default",
-    device: Device = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """Print the probability that B follows A.
-
-    Args:
-        text_a: The first text.
-        text_b: The text that may follow it.
-
-    \b
-    Examples:
-      bertscope nsp "He went to the shop." "He bought milk."
-    """
-    bert, _ = open_with_text(checkpoint, device, text_a, text_b)
-    score = bert.next_sentence(text_a, text_b)
-    if as_json:
-        print_json(score)
-    else:
-        typer.echo(f"{score.is_next:.4f}  B follows A\n{score.not_next:.4f}  B is a random text")
-
-
 def open_with_text(
     checkpoint: str, device: str, text: str, text_b: str | None
 ) -> tuple[Model, Encoding]:
-    """Open the checkpoint and encode; reject blank texts, and report truncation on stderr."""
+    """Open the checkpoint and encode; note on stderr what is cut or not read of the texts.
+
+    ValueError if one is blank.
+    """
     for name, value in (("text" if text_b is None else "text A", text), ("text B", text_b)):
         if value is not None and not value.strip():
             raise ValueError(f"{name} is blank. Give at least one word, in quotation marks.")
     from bertcore import load
+    from bertcore.model.unread import find_unread
 
     bert = load(checkpoint, device=device)
     encoding = bert.tokenize(text, text_b)
     if encoding.truncation is not None:
         typer.echo(f"Note: {encoding.truncation.sentence()}", err=True)
+    if (unread := find_unread(bert.tokenizer, encoding, (text, text_b))) is not None:
+        typer.echo(f"Note: {unread.sentence(bert.tokenizer.unk_token)}", err=True)
     return bert, encoding
 
 
@@ -267,18 +236,3 @@ def _reasons(word: WordSteps) -> list[str]:
             ]
         out.append("; ".join(parts) or "in the vocabulary")
     return out
-
-
-def _note_unknown(bert: Model, encoding: Encoding, advice: str) -> None:
-    """Write a note if the vocabulary lacks words of a text."""
-    from bertcore.analysis.shared.inputs import text_positions
-
-    places = text_positions(encoding)
-    number = sum(encoding.input_ids[place] == bert.tokenizer.unk_id for place in places)
-    if number:
-        typer.echo(
-            f"Note: {number} of the {len(places)} tokens of the text "
-            f"{'is' if number == 1 else 'are'} {bert.tokenizer.unk_token}: the vocabulary has no "
-            f"pieces for these words. {advice}",
-            err=True,
-        )

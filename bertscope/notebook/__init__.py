@@ -1,7 +1,7 @@
-"""BertScope's views in a notebook, and as files: what the app shows, without the app.
+"""BertScope's attention views in a notebook, and as files: what the app shows, without the app.
 
 Each function returns a `NotebookView`: the last line of a cell shows it, and `save` writes it as an
-HTML file that needs no network.
+HTML file that needs no network. `bertscope.show` draws all other views by their names.
 
     import bertcore
     from bertscope.notebook import show_lines
@@ -11,17 +11,18 @@ HTML file that needs no network.
     show_lines(trace, layer=2, heads=[0, 3], bert=bert)
 """
 
-from bertcore.base.public import imported
-from bertscope.notebook.attention_views import (
-    show_bertviz,
-    show_lines,
-    show_map,
-    show_neurons,
-    show_overview,
-)
-from bertscope.notebook.heads import show_heads
-from bertscope.notebook.minimal_pair import show_minimal_pair
-from bertscope.notebook.notebook_view import NotebookView
-from bertscope.notebook.what_if import show_ranking, show_what_if
+from typing import TYPE_CHECKING
 
-__all__ = imported(globals())
+from bertcore.base.public import deferred
+
+if TYPE_CHECKING:
+    from bertscope.notebook.attention_views import (
+        show_bertviz,
+        show_lines,
+        show_map,
+        show_neurons,
+        show_overview,
+    )
+    from bertscope.notebook.notebook_view import NotebookView
+else:
+    __getattr__, __dir__, __all__ = deferred(__name__, __file__)

@@ -15,14 +15,10 @@ from bertcore.analysis.heads.attention import (
     traced_steps,
 )
 from bertscope.notebook.notebook_view import NotebookView, app_module, chosen_options
-from bertscope.notebook.show import draw
+from bertscope.notebook.show import GIVEN, draw
 
 Between = Literal["all", "0>0", "0>1", "1>0", "1>1"]
 Arrays = ArrayLike | Sequence[ArrayLike]
-_GIVEN = """from bertcore.analysis import given_attention
-
-trace = given_attention(attentions, tokens)  # your arrays
-"""
 
 
 def _read(
@@ -49,9 +45,9 @@ def _drawn(
     **shown: Any,
 ) -> NotebookView:
     """Return a view of the page Attention; `options` are those of its function."""
-    view = app_module("app.view").all_views()[name]
+    view = app_module("app.view").named_view(name)
     texts, opened = (
-        ((), _GIVEN)
+        ((), GIVEN)
         if isinstance(read, Attention)
         else ([read.text_a, *filter(None, [read.text_b])], None)
     )
@@ -65,42 +61,34 @@ def show_overview(
     heads: Sequence[int] = (),
     *,
     measure: str = "",
-    order: Literal["place", "layer", "all"] = "place",
-    lowest: bool = False,
-    limit: float | None = None,
     attentions: Arrays | None = None,
     tokens: Sequence[str] | None = None,
     text_ids: Sequence[int] | None = None,
     segment_ids: Sequence[int] | None = None,
     bert: Model | None = None,
-    height: int | None = None,
 ) -> NotebookView:
     """Show the attention of all heads of all layers as small pictures.
 
     Args:
         layer, heads: Marked at first; no heads for all of the layer.
         measure: Written under each head, a field of `bertcore.analysis.heads.HeadMeasures`.
-        order: Of the heads: layer by layer, or sorted by the measure in each layer or over all.
-        lowest: The lowest first.
-        limit: Heads below it are dimmed (above it, if the lowest come first).
         attentions, tokens, text_ids, segment_ids: Instead of a trace, of any model, as of
             `bertcore.analysis.given_attention`.
         bert: Names the checkpoint in what is shown, and its special tokens.
-        height: Of the frame, in pixels; as high as it needs if not given.
 
-    ValueError if there is no such layer, head, measure or order, or arrays do not fit.
+    ValueError if there is no such layer, head or measure, or arrays do not fit.
     """
     read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
     check_heads(read.attentions, [layer], heads)
-    overview = app_module("app.canvas.overview.overview")
+    overview = app_module("app.parts.canvas.overview.overview")
     names = ("", *overview.NAMES)
     if measure not in names:
         raise ValueError(f"measure is {measure!r}; expected one of {', '.join(names[1:])} or ''.")
-    options = chosen_options(overview, measure=measure, order=order, lowest=lowest, limit=limit)
+    options = chosen_options(overview, measure=measure)
     special = app_module("app.plots.special_tokens")
     marks = special.BERT if bert is None else special.marks_of(bert.tokenizer)
     drawn = {"layer": layer, "heads": heads, "options": options, "marks": marks}
-    return _drawn("attention-overview", read, bert, {}, drawn=drawn, height=height)
+    return _drawn("attention-overview", read, bert, {}, drawn=drawn)
 
 
 def show_lines(
@@ -112,15 +100,11 @@ def show_lines(
     mean: bool = False,
     hide_special: bool = False,
     between: Between = "all",
-    threshold: float | None = None,
-    looking: Sequence[int] = (),
-    looked_at: Sequence[int] = (),
     attentions: Arrays | None = None,
     tokens: Sequence[str] | None = None,
     text_ids: Sequence[int] | None = None,
     segment_ids: Sequence[int] | None = None,
     bert: Model | None = None,
-    height: int | None = None,
 ) -> NotebookView:
     """Show attention as lines from each token to those it attends to.
 
@@ -131,29 +115,21 @@ def show_lines(
         mean: One line for the mean of the heads.
         hide_special: Leave out [CLS] and [SEP].
         between: "0>1" shows the lines from text A to text B only, and so on.
-        threshold: Lines below this weight are hidden; by the length of the text if not given.
-        looking, looked_at: Positions of query tokens (left) and key tokens (right) that are chosen.
         attentions, tokens, text_ids, segment_ids: Instead of a trace, of any model, as of
             `bertcore.analysis.given_attention`.
         bert: Names the checkpoint in what is shown.
-        height: Of the frame, in pixels; as high as it needs if not given.
 
-    ValueError if there is no such layer, head, token or choice, or arrays do not fit.
+    ValueError if there is no such layer, head or choice, or arrays do not fit.
     """
     read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
     check_heads(read.attentions, [layer], heads)
     num_tokens = read.attentions.shape[-1]
-    for place in (*looking, *looked_at):
-        check_index("token", place, num_tokens, "the text has tokens")
-    sides = (("l", looking), ("r", looked_at))
     options = chosen_options(
-        app_module("app.canvas.lines.lines"),
+        app_module("app.parts.canvas.lines.lines"),
         special=hide_special,
         words=words,
         mean=mean,
         filter=between,
-        threshold=threshold,
-        chosen="".join(name + ".".join(map(str, places)) for name, places in sides if places),
     )
     return _drawn(
         "attention-layer",
@@ -162,7 +138,7 @@ def show_lines(
         {"layer": layer, "heads": tuple(heads)},
         drawn={"options": options},
         title=f"Attention: lines of layer {layer}",
-        height=height or 190 + min(672, 26 * num_tokens + 12),
+        height=190 + min(672, 26 * num_tokens + 12),
     )
 
 
@@ -172,28 +148,23 @@ def show_map(
     heads: int | Sequence[int] = (),
     *,
     words: bool = False,
-    rows: Literal["text", "chosen", "entropy"] = "text",
-    columns: Literal["text", "chosen", "received"] = "text",
     measure: Literal["weights", "norms", "zeroing", "rollout"] = "weights",
     attentions: Arrays | None = None,
     tokens: Sequence[str] | None = None,
     text_ids: Sequence[int] | None = None,
     segment_ids: Sequence[int] | None = None,
     bert: Model | None = None,
-    height: int | None = None,
 ) -> NotebookView:
     """Show one head, or the mean of several heads and layers, as a heat map.
 
     Args:
         layers, heads: One or several of each; no heads for all.
         words: Whole words in place of pieces.
-        rows, columns: Their order.
         measure: The weights, or what they hide, of one layer and one head or all: norms of what is
             passed on, value zeroing (always of all heads), or rollout down to the text.
         attentions, tokens, text_ids, segment_ids: Instead of a trace, of any model, as of
             `bertcore.analysis.given_attention`.
         bert: Names the checkpoint in what is shown; norms and value zeroing need it.
-        height: Of the frame, in pixels; as high as it needs if not given.
 
     ValueError if there is no such layer, head or choice, no layer at all, a measure of several
     layers, or arrays that do not fit.
@@ -201,12 +172,12 @@ def show_map(
     read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
     layer_list = sorted({layers} if isinstance(layers, int) else {*layers})
     head_list = sorted({heads} if isinstance(heads, int) else {*heads})
-    maps = app_module("app.canvas.heat_map.heat_map")
-    drawn = {"options": chosen_options(maps, rows=rows, columns=columns, words=words)}
+    maps = app_module("app.parts.canvas.heat_map.heat_map")
+    drawn = {"options": chosen_options(maps, words=words)}
     name, result = "attention-map", None
     options: dict[str, Any] = {"layers": (*layer_list,), "heads": (*head_list,)}
     if measure != "weights":
-        name, measured = f"attention-{measure}", app_module("app.attention.views").MEASURED
+        name, measured = f"attention-{measure}", app_module("app.screens.attention.views").MEASURED
         if measure not in measured:
             known = ", ".join(("weights", *measured))
             raise ValueError(f"measure is {measure!r}; expected one of {known}.")
@@ -219,7 +190,7 @@ def show_map(
             if bert is None or isinstance(read, Attention):
                 raise ValueError(f"{measure} needs the model, not its weights alone: give bert=.")
             result = measured[measure][1].of(bert, read, **options)
-    view = app_module("app.view").all_views()[name]
+    view = app_module("app.view").named_view(name)
     result = view.of(read, **options) if result is None else result
     return _drawn(
         name,
@@ -229,7 +200,7 @@ def show_map(
         result=result,
         drawn=drawn,
         title=f"Attention: {result.title}",
-        height=height or 300 + max(200, min(640, 30 * read.attentions.shape[-1])),
+        height=300 + max(200, min(640, 30 * read.attentions.shape[-1])),
     )
 
 
@@ -239,9 +210,7 @@ def show_neurons(
     head: int = 0,
     *,
     query: int | None = None,
-    order: Literal["weight", "text"] = "weight",
     bert: Model | None = None,
-    height: int | None = None,
 ) -> NotebookView:
     """Show how a head's weights are computed: query times key, score, softmax.
 
@@ -249,14 +218,13 @@ def show_neurons(
         trace: One text or pair, run without changes.
         query: Position of the query token; the first word if not given.
         bert: Names the checkpoint in what is shown, and tells which keys are masked.
-        height: Of the frame, in pixels; as high as it needs if not given.
 
-    ValueError if there is no such layer, head, token or order.
+    ValueError if there is no such layer, head or token.
     """
     check_heads(trace.attentions, [layer], [head])
     if query is not None:
         check_index("query", query, trace.num_tokens, "the text has tokens")
-    options = chosen_options(app_module("app.canvas.neurons.neurons"), order=order, query=query)
+    options = chosen_options(app_module("app.parts.canvas.neurons.neurons"), query=query)
     steps = (
         traced_steps(trace, layer, head, None)
         if bert is None
@@ -270,16 +238,18 @@ def show_neurons(
         result=steps,
         drawn={"options": options},
         title=f"Attention: neurons of layer {layer} head {head}",
-        height=height or 270 + 22 * min(20, trace.num_tokens),
+        height=270 + 22 * min(20, trace.num_tokens),
     )
 
 
 def show_bertviz(
-    trace: Trace,
+    trace: Trace | None = None,
     kind: Literal["head", "model", "neuron"] = "head",
     layer: int = 0,
     heads: Sequence[int] = (),
     *,
+    attentions: Arrays | None = None,
+    tokens: Sequence[str] | None = None,
     bert: Model | None = None,
 ) -> NotebookView:
     """Show BertViz's own head, model or neuron view.
@@ -290,23 +260,27 @@ def show_bertviz(
     Args:
         trace: One text or pair; of a long one the first tokens are shown.
         layer, heads: Shown at first; no heads for all, and the first for the neuron view.
+        attentions, tokens: Instead of a trace, as of `given_attention`; not for the neuron view.
         bert: Names the checkpoint in what is shown.
 
-    ValueError if there is no such view, layer or head, or the trace has no queries and keys.
+    ValueError if there is no such view, layer or head, or there are no queries and keys.
     """
-    bertviz = app_module("app.bertviz_views.view")
+    bertviz = app_module("app.parts.bertviz_views.view")
     if kind not in bertviz.KINDS:
         known = ", ".join(map(repr, bertviz.KINDS))
         raise ValueError(f"kind is {kind!r}; expected one of {known}.")
-    check_heads(trace.attentions, [layer], heads)
+    read = _read(trace, attentions, tokens)
+    check_heads(read.attentions, [layer], heads)
+    if kind == "neuron" and isinstance(read, Attention):
+        raise ValueError("the neuron view needs queries and keys: give the trace of a model.")
     name = "attention-bertviz"
     options: dict[str, Any] = {"layer": layer, "heads": tuple(heads)}
     if kind == "neuron":
         name, options = f"{name}-neuron", {"layer": layer, "head": heads[0] if heads else 0}
-    result = app_module("app.view").all_views()[name].of(trace, **options)
+    result = app_module("app.view").named_view(name).of(read, **options)
     return _drawn(
         name,
-        trace,
+        read,
         bert,
         options,
         result=result,

@@ -1,5 +1,7 @@
 """A view in a notebook: the app's HTML file in a frame, made by the app's modules."""
 
+from __future__ import annotations
+
 import html
 import importlib
 import re
@@ -7,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import bertscope
-from bertcore import Model, Trace
-from bertcore.tasks import TaskModel
+from bertcore import Model
 from bertscope.app_root import find_app_root
+
+if TYPE_CHECKING:
+    from bertcore.training.tasks import TaskModel
 
 
 def app_module(name: str) -> ModuleType:
@@ -56,29 +60,9 @@ class NotebookView:
         return file
 
 
-class Drawn(NamedTuple):
-    """One of several figures of a view."""
-
-    title: str
-    fig: Any
-    """A Plotly figure."""
-    caption: str
-    """How to read it, in Markdown."""
-
-
-def show_figures(
-    title: str, drawn: Sequence[Drawn], bert: Model | None, texts: Mapping[str, str], code: str
-) -> NotebookView:
-    """Return a view of Plotly figures, each with its caption; arguments as `make_view`."""
-    chart = app_module("app.html_file.chart")
-    parts = [chart.chart(one.fig).among_others(one.title, one.caption) for one in drawn]
-    height = sum(int(one.fig.height or 420) + 130 for one in drawn)
-    return make_view(title, parts, bert, texts, code, height)
-
-
 def make_view(
     title: str,
-    parts: Sequence[Any],
+    part: Any,
     bert: Model | TaskModel | None,
     texts: Mapping[str, str],
     code: str,
@@ -90,15 +74,15 @@ def make_view(
     """Return a view.
 
     Args:
-        parts: Pictures, each a `Part` of the app's `report.document`.
+        part: The picture, a `ScriptedPicture` of the app's `html_file.document`.
         bert: The checkpoint where it is known.
         texts: What was typed, by its name.
         code: Python that makes the numbers.
-        height: Pixels of the pictures and their controls.
+        height: Pixels of the picture and its controls.
         how: How to read it, in Markdown.
         table: A `Table` of the same module.
     """
-    document = app_module("app.html_file.document")
+    document = app_module("app.parts.html_file.document")
     facts = {}
     if bert is not None:
         facts["Checkpoint"] = bert.name
@@ -106,7 +90,7 @@ def make_view(
             facts["Fingerprint of the weights"] = bert.report.fingerprint
     report = document.Report(
         title=title,
-        parts=parts,
+        part=part,
         how_to_read=how,
         texts=texts,
         facts=facts,
@@ -117,23 +101,13 @@ def make_view(
     return NotebookView(document.to_html(report), height + AROUND)
 
 
-def typed(trace: Trace, prefix: str = "") -> dict[str, str]:
-    """Return the texts of a trace by their names."""
-    both = {f"{prefix}Text A": trace.text_a, f"{prefix}Text B": trace.text_b}
-    return {name: text for name, text in both.items() if text}
-
-
 def opening(bert: Model | TaskModel | None, texts: Sequence[str] = ()) -> str:
     """Return Python that opens the checkpoint and runs a text or pair, if there is one."""
-    if isinstance(bert, TaskModel):
+    if bert is not None and not isinstance(bert, Model):
         return f"import bertcore\n\nmodel = bertcore.open_task({bert.name!r})\n"
-    code = f"import bertcore\n\nbert = bertcore.load({source_of(bert)!r})\n"
+    source = "default" if bert is None else bert.name
+    code = f"import bertcore\n\nbert = bertcore.load({source!r})\n"
     return code + (f"trace = bert.trace({', '.join(map(repr, texts))})\n" if texts else "")
-
-
-def source_of(bert: Model | TaskModel | None) -> str:
-    """Return the source that opens the checkpoint again, as far as known."""
-    return "default" if bert is None else bert.name
 
 
 def chosen_options(view: ModuleType, **chosen: Any) -> dict[str, Any]:

@@ -1,40 +1,36 @@
 """A view of the app in a notebook, by its name."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bertcore import Model, Trace
-from bertcore.tasks import TaskModel
-from bertscope.notebook.notebook_view import (
-    Drawn,
-    NotebookView,
-    app_module,
-    make_view,
-    opening,
-    show_figures,
-)
+from bertcore.analysis.heads.attention import Attention
+from bertscope.notebook.notebook_view import NotebookView, app_module, make_view, opening
+
+if TYPE_CHECKING:
+    from bertcore.training.tasks import TaskModel
 
 HEIGHT = 420
 """Pixels of a picture that does not say its own."""
+GIVEN = """from bertcore.analysis import given_attention
+
+trace = given_attention(attentions, tokens)  # your arrays
+"""
 
 
-def named_view(name: str) -> Any:
-    """Return the `View` of a name; ValueError if there is none."""
-    views: Mapping[str, Any] = app_module("app.view").all_views()
-    if name not in views:
-        listed = ", ".join(views)
-        raise ValueError(f"there is no view {name!r}; expected one of {listed}.")
-    return views[name]
-
-
-def show(name: str, of: Model | TaskModel | Trace, *texts: str, **options: Any) -> NotebookView:
+def show(
+    name: str, of: Model | TaskModel | Trace | Attention | None = None, *texts: str, **options: Any
+) -> NotebookView:
     """Show a view of the app; `bertscope show` lists their names.
 
     Args:
         name: Such as "masked-words".
-        of: The checkpoint; or a fine-tuned model or a trace, for a view of one.
+        of: The checkpoint; or a fine-tuned model, a trace, or attention of any model
+            (`given_attention`), for a view of one; None for a view of files or arrays.
         texts: What is shown: a text, a pair, or several sentences.
         options: Further arguments of the view's function, such as `top_k=3`; `second=` is another
             opened checkpoint, or its source.
@@ -42,24 +38,30 @@ def show(name: str, of: Model | TaskModel | Trace, *texts: str, **options: Any) 
     ValueError if there is no such view, a text or option is missing or not known, or the checkpoint
     cannot have it.
     """
-    view = named_view(name)
-    if isinstance(of, TaskModel) != ("model" in view.takes):
+    view = app_module("app.view").named_view(name)
+    is_task = not (of is None or isinstance(of, Model | Trace | Attention))
+    if view.takes and (of is None or is_task != ("model" in view.takes)):
         opener = "bertcore.open_task" if "model" in view.takes else "bertcore.load"
         raise ValueError(f"{name} needs the checkpoint as {opener} opens it.")
     if not view.is_drawn:
         raise ValueError(f"{name} is drawn on its page alone; `bertscope show` prints its numbers.")
-    if "trace" in view.takes and not texts and not isinstance(of, Trace):
-        raise ValueError(f"{name} needs a text.")
+    if not isinstance(of, Trace | Attention):
+        if "trace" in view.takes and not texts:
+            raise ValueError(f"{name} needs a text.")
+        return draw(view, view.compute(of, texts, **options), of, texts, options)
+    if texts:
+        raise ValueError(f"{name} shows the text of its trace; leave the other texts out.")
+    if view.takes != ("trace",):
+        raise ValueError(f"{name} needs the checkpoint; give it in place of the trace.")
+    opened = None
     if isinstance(of, Trace):
-        if texts:
-            raise ValueError(f"{name} shows the text of its trace; leave the other texts out.")
-        if view.takes != ("trace",):
-            raise ValueError(f"{name} needs the checkpoint; give it in place of the trace.")
-        bert, texts = None, (of.text_a, *([] if of.text_b is None else [of.text_b]))
-        result = view.of(of, **view.bind((), options))
+        texts = (of.text_a, *([] if of.text_b is None else [of.text_b]))
+    elif "Attention" in str(inspect.signature(view.of)):
+        opened = GIVEN
     else:
-        bert, result = of, view.compute(of, texts, **options)
-    return draw(view, result, bert, texts, options)
+        raise ValueError(f"{name} needs a trace: more of the model than its attention.")
+    result = view.of(of, **view.bind((), options))
+    return draw(view, result, None, texts, options, opened=opened)
 
 
 def draw(
@@ -82,7 +84,7 @@ def draw(
         height: Pixels of the picture and its controls; as the figure says if not given.
         opened: Python before the call, if not that which opens `bert` and reads `texts`.
     """
-    chart, special = app_module("app.html_file.chart"), app_module("app.plots.special_tokens")
+    chart, special = app_module("app.parts.html_file.chart"), app_module("app.plots.special_tokens")
     marks = special.BERT if bert is None else special.marks_of(bert.tokenizer)
     how = special.filled_markdown(view.how, marks, **view.fills(result))
     is_traced = "trace" in view.takes
@@ -100,30 +102,7 @@ def draw(
         height = height or int(view.draw(result, **drawn).height or HEIGHT)
     elif "bert" in inspect.signature(view.part).parameters:
         drawn = {"bert": bert, **drawn}
-    parts = [view.picture(result, **drawn)]
+    part = view.picture(result, **drawn)
     return make_view(
-        title or view.question, parts, bert, typed, code, height or HEIGHT, how=how, table=table
+        title or view.question, part, bert, typed, code, height or HEIGHT, how=how, table=table
     )
-
-
-def draw_views(
-    title: str,
-    bert: Model,
-    asked: Sequence[tuple[Any, Sequence[str], Mapping[str, Any]]],
-    typed: Mapping[str, str],
-) -> NotebookView:
-    """Return several views of a checkpoint as one HTML file, each under its question.
-
-    Args:
-        asked: Each view, its texts, and the options of its function.
-        typed: What was typed, by its name.
-    """
-    special = app_module("app.plots.special_tokens")
-    marks, drawn = special.marks_of(bert.tokenizer), []
-    code = [opening(bert, ())]
-    for view, texts, options in asked:
-        result = view.compute(bert, texts, **options)
-        how = special.filled_markdown(view.how, marks, **view.fills(result))
-        drawn.append(Drawn(view.question, view.draw(result), how))
-        code.append(view.python(view.bind(texts, options), None))
-    return show_figures(title, drawn, bert, typed, "".join(dict.fromkeys(code)))

@@ -1,6 +1,7 @@
 """Large tables of visitors are read in processes of their own, while others work on."""
 
 import contextlib
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -9,8 +10,7 @@ import psutil
 import pytest
 
 from tests.support.browser.running import Running, running_app
-from tests.support.session import Session
-from tests.support.table_reading import READINGS, Reading, edits, read
+from tests.support.session import Session, edits
 from tests.support.upload_client import UploadClient
 
 pytestmark = [
@@ -20,6 +20,34 @@ pytestmark = [
 
 LONGEST = 2.0
 """Seconds of the longest edit on a machine that does other things; alone it takes 0.1 s."""
+TRAINING = ("training", "runs=own&training_view=Start+a+run&training_kind=finetune&table=upload")
+
+
+def csv(number: int) -> bytes:
+    return b"text,label\n" + b"a film about a river,good\nnot that one,bad\n" * (number // 2)
+
+
+def nested_json(number: int) -> bytes:
+    more = [{"a": [1, {"b": 2}]}]
+    rows = [{"text": f"a film {i}", "label": "ab"[i % 2], "more": more} for i in range(number)]
+    return json.dumps({"data": rows}).encode()
+
+
+def attach(session: Session, url: str, name: str, content: bytes) -> None:
+    """Upload a table and give it to the page's box."""
+    session.open(*TRAINING)
+    assert UploadClient(url).send(session.id, "file", content, file_name=name)[0] == 204
+    session.attach("table_upload", "file", name)
+
+
+def read(url: str, name: str, content: bytes) -> None:
+    """Let a page read a table."""
+    with Session(url) as session:
+        attach(session, url, name, content)
+        while session.progress and not session.has_arrived():
+            time.sleep(0.5)
+            session.tick()
+        assert session.errors == []
 
 
 @pytest.fixture(scope="module")
@@ -28,22 +56,20 @@ def server() -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def warm(server: Running) -> Running:
-    """The server after imports, and with the process that waits for tables."""
-    for reading in READINGS[:2]:
-        read(server.url, reading, reading.make(0.05))
-    return server
-
-
-@pytest.mark.exhaustive  # tests/app/access/test_intruder.py edits beside small hostile tables
-@pytest.mark.parametrize("reading", READINGS[::3], ids=lambda reading: reading.name)
-def test_others_edit_while_a_large_table_is_read(reading: Reading, warm: Running) -> None:
-    content = reading.make(0.1)
-    with edits(warm.url) as seconds:
-        read(warm.url, reading, content)
+@pytest.mark.exhaustive  # tests/app/server/test_intruder.py edits beside small hostile tables
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", csv(100_000)), ("a.json", nested_json(40_000))],
+    ids=["CSV", "nested JSON"],
+)
+def test_others_edit_while_a_large_table_is_read(
+    name: str, content: bytes, server: Running
+) -> None:
+    read(server.url, "a.csv", csv(1000))  # imports, and the process that waits for tables
+    with edits(server.url) as seconds:
+        read(server.url, name, content)
     assert max(seconds) < LONGEST
-    assert "a file was not read" not in warm.log.read_text(encoding="utf-8")
+    assert "a file was not read" not in server.log.read_text(encoding="utf-8")
 
 
 def forks(server: Running) -> list[psutil.Process]:
@@ -56,12 +82,8 @@ def forks(server: Running) -> list[psutil.Process]:
 
 
 def test_a_reading_ends_with_its_visitor(server: Running) -> None:
-    reading = READINGS[2]
     with Session(server.url) as session:
-        session.open(*reading.page.split("?"))
-        client = UploadClient(server.url)
-        assert client.send(session.id, "file", reading.make(0.4), file_name="a.csv")[0] == 204
-        session.attach(reading.box, "file", "a.csv")
+        attach(session, server.url, "a.csv", csv(400_000))
         assert session.progress
         deadline = time.monotonic() + 60
         while not forks(server) and time.monotonic() < deadline:

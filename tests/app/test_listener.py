@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.component import clicked_point, clicked_row, hear
+from app.parts.component import clicked_point, clicked_row, hear
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.access.policy import CHECKPOINT_VARIABLE
-from app.navigation import PAGES
+from app.navigation import DOOR, PAGES
+from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell import cache
 from app.shell.jobs import waiting
 from tests.support.opened import PAIR, QUICK, said
@@ -57,6 +57,8 @@ def test_a_page_without_memory_says_so(
             script, kwargs={"page": str(SCRIPTS / f"{page}.py")}, default_timeout=300
         )
         app.query_params.update(PAIR | QUICK)
+        if page == DOOR:  # which computes nothing where nothing is hidden
+            app.query_params["masked"] = "2"
         app.run()
         assert not app.exception, (limit, app.exception)
         return app

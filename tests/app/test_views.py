@@ -17,18 +17,19 @@ import pytest
 
 import bertcore
 import bertscope
-from app.html_file.data_files import data_file
+from app.parts.html_file.data_files import data_file
 from app.plots.special_tokens import filled_markdown, marks_of
-from app.view import REPORTS, View, all_views, public_module
-from bertcore import Bert, Model
+from app.view import REPORTS, View, all_views, named_view, public_module
+from bertcore import Model
 from bertcore.base.json_data import to_json
 from bertcore.configs import Columns
-from bertcore.tasks import TASKS
-from bertcore.tasks.model import TaskModel
+from bertcore.training.tasks import TASKS
+from bertcore.training.tasks.model import TaskModel
 from bertscope.notebook.show import draw
+from tests.support.browser.wording import layers_beyond
 from tests.support.finetuning_files import write_labelled
 from tests.support.rigged_models import random_model
-from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import causal_bert, tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
 
@@ -47,9 +48,7 @@ def save_task(task: str, folder: Path) -> None:
 MADE: dict[str, Callable[[Path], object]] = {
     "bert": lambda folder: tiny_bert().save(folder),
     "bert without heads": lambda folder: tiny_bert(heads=frozenset()).save(folder),
-    "causal bert": lambda folder: Bert(
-        tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"})), tiny_tokenizer()
-    ).save(folder),
+    "causal bert": lambda folder: causal_bert().save(folder),
     "discriminator": lambda folder: make("ElectraForPreTraining", folder),
     "sentence order": lambda folder: make("AlbertForPreTraining", folder),
     "decoder": lambda folder: make_other("GPT2LMHeadModel", folder),
@@ -63,6 +62,7 @@ SAMPLES: dict[str, Any] = {
     "positions": (2,),
     "sizes": (250, 500),
     "words": ("bank",),
+    "continuations": ("bank <img src=x>", TEXTS[2]),
     "objective": "masked-words",
     "among": TEXTS,
     "sentences_b": (TEXTS[2], "it's"),
@@ -81,11 +81,11 @@ PUBLIC = {
     "bertcore",
     "bertcore.analysis",
     "bertcore.analysis.attribution",
-    "bertcore.bias",
-    "bertcore.finetuning",
-    "bertcore.grammar",
-    "bertcore.papers",
-    "bertcore.model",
+    "bertcore.analysis.bias",
+    "bertcore.training.finetuning",
+    "bertcore.training.grammar",
+    "bertcore.lessons.papers",
+    "bertcore.model.model",
 }
 """Packages that the Python of views imports from."""
 NEEDS_FILES = {
@@ -95,12 +95,17 @@ NEEDS_FILES = {
     "replay",
     "layer-map-labels",
     "layer-map-probe",
+    "vector-map",
     "what-if-task",
 }
 """Views of what is not on hand here, such as a labelled file or a ModernBERT; tests of their pages
 draw them."""
 VARIES = {"vocabulary-unigram"}
 """Views of what a library trains, with other last digits each time."""
+OF_THE_SHIPPED = {"two-phases"}
+"""Views of a network that ships, whichever is open."""
+MOST_WORDS = 25
+"""Words of the first line of how to read a view."""
 VIEWS = {name: view for name, view in all_views().items() if name not in NEEDS_FILES}
 
 
@@ -204,6 +209,12 @@ def test_a_view_draws_or_the_model_says_why_not(
         assert not any(cell[1:] and cell[0] in "=@" for row in rows for cell in row)
     how = filled_markdown(view.how, marks_of(bert.tokenizer), **view.fills(result))
     assert len(how) > 40
+    assert len(how.partition("\n\n")[0].split()) <= MOST_WORDS, "a page shows the first line alone"
+    shown = str(view.draw(result).plotly().to_json()) if view.is_drawn and not view.part else ""
+    told = f"{view.question} {how} {content.decode('utf-8', 'ignore')} {shown}"
+    if name not in OF_THE_SHIPPED:
+        network = bert if isinstance(bert, Model) else bert.module.network
+        assert layers_beyond(told, network.config.num_hidden_layers) == []
     assert to_json(result)
 
 
@@ -235,6 +246,10 @@ def test_the_file_of_a_view_opens_without_a_network(
     assert "Content-Security-Policy" in html
 
 
+def test_each_view_is_found_by_its_name() -> None:
+    assert all(named_view(name) is view for name, view in all_views().items())
+
+
 def test_names_and_questions() -> None:
     assert len({view.name for view in VIEWS.values()}) == len(VIEWS) > 10
     assert all(len(view.how) > 40 for view in VIEWS.values())
@@ -246,7 +261,7 @@ def test_bertscope_show_is_the_view(checkpoints: Callable[[str], Model]) -> None
     assert "Does B follow A?" in bertscope.show("next-sentence", bert, "a", "b").html
     for arguments, words in (
         (("unknown", bert, "a"), "there is no view 'unknown'"),
-        (("variants", bert, "a"), "variants needs text_b"),
+        (("variants", bert, "a"), "there is no text B"),
         (("masked-words", bert, "a", "b", "c"), "masked-words takes 2 texts"),
         (("next-sentence", bert.trace("a", "b")), "next-sentence needs the checkpoint"),
     ):

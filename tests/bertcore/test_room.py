@@ -11,11 +11,11 @@ from torch import Tensor
 
 import bertcore
 from bertcore import Bert, Model, Trace
-from bertcore import model as models
 from bertcore.base.memory import SMALL
-from bertcore.tokenizer import Encoding
+from bertcore.model import model as models
+from bertcore.model.tokenizer import Encoding
 from tests.support import tiny_families, tiny_others
-from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 FREE = 1_500_000_000
 TEXT = "the river bank " * 3000
@@ -90,12 +90,6 @@ def test_memory_that_went_since_is_said_before_anything_is_computed(
     assert bert.trace("the river").num_tokens == 4
 
 
-def test_short_texts_are_computed_whatever_is_free(free: pytest.MonkeyPatch) -> None:
-    free.setattr(models, "free_memory", lambda device: 0)
-    bert = tiny_bert()
-    assert bert.trace(TEXT).num_tokens == bert.max_length
-
-
 @pytest.mark.parametrize("name", tiny_families.CLASSES)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_trace_holds_no_more_than_was_known(name: str, dtype: str, tmp_path: Path) -> None:
@@ -104,14 +98,6 @@ def test_a_trace_holds_no_more_than_was_known(name: str, dtype: str, tmp_path: P
     for text in ("river", TEXT):
         trace = bert.trace(text)
         assert held(trace) <= bert.trace_bytes(trace.num_tokens) <= 4 * held(trace)
-
-
-def test_others_hold_no_more_than_was_known(tmp_path: Path) -> None:
-    for name in tiny_others.CLASSES:
-        tiny_others.make_other(name, tmp_path / name)
-        bert = tiny_others.opened(tmp_path / name)
-        trace = bert.trace(TEXT)
-        assert held(trace) <= bert.trace_bytes(trace.num_tokens)
 
 
 PEAK = """

@@ -23,7 +23,7 @@ from tests.support.browser.visit import TIMEOUT_MS, Visit
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 HERE = Path(__file__).parent
-SHIPPED = ROOT / "bertcore" / "checkpoints" / "default"
+SHIPPED = ROOT / "bertcore" / "model" / "checkpoints" / "default"
 MAX_TOKENS = 512
 USUAL: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "service_workers": "block"}
 """Options of a visitor's browser context."""
@@ -65,14 +65,6 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def other_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of another random checkpoint, of 1 layer and with a name that is not plain."""
-    network = tiny_network(tiny_config(num_hidden_layers=1), seed=1)
-    folder = tmp_path_factory.mktemp("saved") / "one_layer *of* my own"
-    return Bert(network, tiny_tokenizer(), name="other").save(folder)
-
-
-@pytest.fixture(scope="session")
 def url(tiny_folder: Path) -> Iterator[str]:
     """The address of the running app, whose every way out leads to a proxy that refuses."""
     asked: list[str] = []
@@ -111,71 +103,61 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def kept_others() -> list[Page]:
-    """The tabs of further visitors, each in a context of its own, which `new_visit` uses again."""
+def kept_tabs() -> list[Page]:
+    """Tabs that `new_visit` uses again: in a new one the app takes two seconds more."""
     return []
 
 
 @pytest.fixture
-def new_visit(
-    browser: Browser, url: str, kept_others: list[Page]
-) -> Iterator[Callable[..., Visit]]:
+def new_visit(browser: Browser, url: str, kept_tabs: list[Page]) -> Iterator[Callable[..., Visit]]:
     """Open a tab of a new visitor, who shares nothing with others; keywords go to the context.
 
     The keyword `url` leads to another server. With a keyword the tab is new; one without is cleared
-    when the test ends and used again, as that of `visit`: scripts and routes would stay.
-
-    When the test ends, each tab is asked whether it saw an error or asked for another host.
+    when the test ends and used again. Then each is asked whether it saw an error or asked for
+    another host.
     """
-    own: list[Visit] = []
-    kept: list[Visit] = []
+    visits: list[Visit] = []
 
     def make(**options: Any) -> Visit:
+        num_kept = sum(visit.first_page in kept_tabs for visit in visits)
         if options:
             address = options.pop("url", url)
-            context = new_context(browser, **options)
-            own.append(Visit(context.new_page(), address))
-            return own[-1]
-        if len(kept) == len(kept_others):
-            kept_others.append(new_context(browser).new_page())
-        kept.append(Visit(kept_others[len(kept)], url))
-        return kept[-1]
+            page = new_context(browser, **options).new_page()
+        else:
+            address = url
+            if num_kept == len(kept_tabs):
+                kept_tabs.append(new_context(browser).new_page())
+            page = kept_tabs[num_kept]
+            page.set_viewport_size(USUAL["viewport"])
+        visits.append(Visit(page, address))
+        return visits[-1]
 
     yield make
-    for visit in own:
-        visit.context.close()
-    for visit in kept:
-        visit.leave(visit.page)
-    for visit in (*own, *kept):
+    for visit in visits:
+        if visit.first_page in kept_tabs:
+            visit.leave()
+        else:
+            visit.context.close()
+    for visit in visits:
         visit.check_complaints()
 
 
-@pytest.fixture(scope="session")
-def kept_page(browser: Browser) -> Page:
-    """The tab that `visit` clears and uses again: in a new one the app takes two seconds more."""
-    return new_context(browser).new_page()
+@pytest.fixture
+def visit(new_visit: Callable[..., Visit]) -> Visit:
+    """A visitor's tab, with nothing stored. Scripts and routes would stay: they need keywords."""
+    return new_visit()
 
 
 @pytest.fixture
-def visit(kept_page: Page, url: str) -> Iterator[Visit]:
-    """A visitor's tab, with nothing stored. Scripts and routes would stay: they need new_visit."""
-    kept_page.set_viewport_size(USUAL["viewport"])
-    found = Visit(kept_page, url)
-    yield found
-    found.leave(kept_page)
-    found.check_complaints()
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Tab]:
+def tab(browser: Browser, tmp_path: Path) -> Iterator[Tab]:
     """A tab without a network; what it complained of fails the test."""
-    context = browser.new_context(viewport={"width": 1180, "height": 1400}, accept_downloads=True)
-    found = Tab(context.new_page())
-    yield found
-    tricked = found.page.evaluate("'__pwned' in window")
+    context = browser.new_context(viewport={"width": 1180, "height": 1600}, offline=True)
+    tab = Tab(context.new_page(), tmp_path)
+    yield tab
+    tricked = ["__pwned" in frame.evaluate("Object.keys(window)") for frame in tab.page.frames]
     context.close()
-    assert not tricked
-    assert found.complaints == []
+    assert not any(tricked)
+    assert tab.complaints == []
 
 
 @pytest.fixture(scope="module")
@@ -183,11 +165,3 @@ def pair() -> Trace:
     """A pair of made-up tokens whose weights are random."""
     names = [f"word{k}" for k in range(18)]
     return made_trace(["[CLS]", *names[:8], "##s", *names[8:], "##ly", "##er", "[SEP]"], second=12)
-
-
-@pytest.fixture
-def broken(pair: Trace) -> Trace:
-    """One token of one head whose weights are not numbers."""
-    made = made_trace(pair.tokens)
-    made.attentions[0, 0, 3] = float("nan")
-    return made

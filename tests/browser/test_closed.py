@@ -32,7 +32,7 @@ def admitted(server: Running, browser: Browser) -> Iterator[Visit]:
     visit = Visit(context.new_page(), server.url)
     visit.page.goto(server.url)
     give(visit.page, KEY)
-    visit.arrive("glance")
+    visit.arrive("door")
     (asked,) = visit.complaints  # the form is answered with 401, which the console tells
     assert "401" in asked
     visit.complaints.clear()
@@ -118,7 +118,7 @@ def test_a_refused_upload_says_why(new_visit: Callable[..., Visit], tmp_path: Pa
         BERTSCOPE_TEST_FREE_MEMORY=str(700_000_000),
     ) as server:
         visit = new_visit(url=server.url)
-        visit.open("layer-map", map_source="file", map_method="pca")
+        visit.open("heads", heads_source="file")
         table = tmp_path / "sentences.txt"
         table.write_text("The river bank was steep.\n" * 1000)
         with visit.page.expect_console_message(lambda said: "File uploader error" in said.text):

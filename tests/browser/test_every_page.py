@@ -10,18 +10,21 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from app.navigation import DOOR, PAGES, READING
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
-from tests.support.browser.visit import TEXT_PAGES, TITLES, Visit, first_picture
+from tests.support.browser.visit import TEXT_PAGES, TITLES, Visit
 from tests.support.browser.wording import wrong_words
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ORDER = tuple(TITLES)
+ORDER = tuple(name for name in TITLES if name != DOOR)
+READ = tuple(PAGES[folder].name for folder in READING)
+"""Pages of the menu, and those of them that lead on, in that order."""
 PICTURES = (
     "canvas, svg.main-svg, table, [data-testid='stDataFrame'], [data-testid='stMetric'], "
-    ".row .token, .panel svg"
+    ".row .token, .panel svg, .example .cell, .st-key-lesson_list button"
 )
-"""What is drawn from numbers; boxes with words are none."""
+"""What is drawn from numbers, and the list of lessons; boxes with words are none."""
 STREAMLITS_OWN = {
     "list": '[data-testid="stSidebarNavItems"]',  # groups of pages stand between list and items
     "listitem": '[data-testid="stSidebarNavItems"] li',
@@ -48,7 +51,8 @@ def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
     visit.open()
     main = visit.page.get_by_test_id("stMain")
     problems = Problems(visit, ALL_RULES)
-    for name, following in zip(ORDER, (*ORDER[1:], None), strict=True):
+    order = (*READ, *(name for name in ORDER if name not in READ))
+    for name, following in zip(order, (*order[1:], None), strict=True):
         expect(main.locator(PICTURES).locator("visible=true").first, name).to_be_visible()
         for kind in ("Error", "Warning"):
             expect(main.get_by_test_id(f"stAlertContent{kind}"), name).to_have_count(0)
@@ -59,11 +63,13 @@ def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
             visit.page.set_viewport_size({"width": width, "height": 900})
             visit.page.wait_for_function(FITS)  # canvases follow in their next frames
         next_page = visit.page.locator(".st-key-next_page a")
-        if following is None:
-            expect(next_page).to_have_count(0)
-        else:
+        if following in READ:
             next_page.click()
             visit.arrive(following)
+        else:
+            expect(next_page).to_have_count(0)
+            if following is not None:
+                visit.go_to(following)
     problems.note_form()
     assert problems.ours == [], "\n".join(problems.ours)
     assert problems.allowed >= {"list", "listitem"}, "Streamlit mended a violation: unlist it"
@@ -128,79 +134,51 @@ def matches(page: Page, selector: str | list[str], wanted: str) -> bool:
     )
 
 
+TYPED = {
+    "masked-words": ("input[aria-label^='Words to score']", f"{SCRIPT}, river"),
+    "sentence-pairs": (
+        "textarea[aria-label='Sentences, one per line']",
+        f"{SCRIPT}\n{MARKUP}\n{SIGNS}",
+    ),
+    "minimal-pair": (".st-key-other_a textarea", f"{SCRIPT} {SIGNS} {MARKUP}"),
+}
+"""By page: a further box, and what is typed into it."""
+OPENED = {
+    "masked-words": "How probable are your own words?",
+    "sentence-pairs": "How similar are several sentences",
+    "compare": "Which heads attend differently",
+}
+"""By page: what shows that box, or pictures of the texts."""
+
+
 def use(visit: Visit, name: str) -> None:
     """Do on a page what brings its tokens to more places."""
-    if name == "glance":
-        visit.inked(".st-key-glance")
-        plane = visit.page.locator(".st-key-glance .plane")
-        for place in (60, 140, 300, 500, 800):
-            plane.hover(position={"x": place, "y": 200})
-        plane.press("ArrowRight")
-        visit.wait_for_query("step", "1")
-    elif name == "tokens":
-        visit.page.locator(".st-key-strip .words button").nth(3).click()
-        visit.wait_for_query("token", "3")
-        visit.picture()
-    elif name == "attention":
-        visit.page.get_by_role("radio", name="BertViz").click()
-        frame = visit.page.frame_locator("iframe")
-        expect(frame.locator("svg line").first).to_be_attached()
-        visit.check()
+    page = visit.page
+    main = page.get_by_test_id("stMain")
+    if name in OPENED:
+        main.get_by_text(OPENED[name]).first.click()
+        visit.settle()
+    if name == "attention":
+        page.get_by_role("radio", name="BertViz").click()
+        expect(page.frame_locator("iframe").locator("svg line").first).to_be_attached()
         assert not visit.was_tricked()
-        visit.page.get_by_role("radio", name="Heat map").click()
+        page.get_by_role("radio", name="Heat map").click()
         visit.inked(".st-key-attention_map")
-        visit.page.locator(".st-key-attention_map .field").hover(position={"x": 200, "y": 200})
-        visit.page.get_by_role("radio", name="Lines").click()
-        visit.inked(".st-key-attention_lines")
-        visit.page.locator(".st-key-attention_lines .scroller").hover(position={"x": 20, "y": 60})
-    elif name == "masked-words":
-        visit.page.locator(".st-key-mask_strip .words button").nth(1).click()
-        visit.wait_for_query("masked", "1")
-        visit.page.get_by_label("Words to score at this mask").fill(f"{SCRIPT}, river")
-        visit.page.keyboard.press("Enter")
-        visit.wait_for_query("candidates", f"{SCRIPT}, river")
-        visit.picture("figure_masked-words").hover()
-    elif name == "sentence-pairs":
-        visit.page.get_by_text("How similar are several sentences").click()
-        visit.page.get_by_label("Sentences, one per line").fill(f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
-        visit.page.keyboard.press("Control+Enter")
-        visit.wait_for_query("sentences", f"{SCRIPT}\n{MARKUP}\n{SIGNS}")
-        for name in ("similar-map", "similar-words", "similar-pairs", "pair-matrix"):
-            visit.picture(f"figure_{name}").hover()
-    elif name == "minimal-pair":
-        visit.page.locator(".st-key-other_a textarea").fill(f"{SCRIPT} {SIGNS} {MARKUP}")
-        visit.wait_for_query("other_a", f"{SCRIPT} {SIGNS} {MARKUP}")
+    token = main.locator(".words button, .panel .token, .grid [role=switch]").nth(1)
+    if token.count():
+        token.click()
+    if name in TYPED:
+        box, text = TYPED[name]
+        main.locator(box).fill(text)
+        page.keyboard.press("Control+Enter")
         visit.settle()
-        visit.picture("figure_minimal-pair-vectors").hover()
-    elif name == "compare":
-        visit.picture("figure_compare-answers").hover()
-        visit.page.get_by_role("radio", name="Heads").click()
-        visit.inked(".st-key-compare_map_second")
-        visit.page.locator(".st-key-compare_map_first .field").hover(position={"x": 150, "y": 150})
-        visit.page.get_by_role("radio", name="Answers").click()
-        visit.settle()
-    elif name == "what-if":
-        visit.page.get_by_role("switch", name="Layer 0 head 1", exact=True).click()
-        visit.wait_for_query("off", "0.1")
-        visit.settle()
-        visit.picture("figure_what-if-words").hover()
-        visit.picture("figure_what-if-hidden").hover()
-    elif name == "inspect":  # test_inspect.py has models with a task head
-        expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
-    elif name == "layer-map":
-        visit.picture("figure_layer-map").hover()
-    elif name == "objectives":
-        visit.page.locator(".st-key-objectives button", has_text="Replaced tokens").click()
-        visit.wait_for_query("objective", "replaced-tokens")
-        visit.picture("figure_objective-looks").hover()
-    elif name == "architectures":
-        visit.page.locator(".st-key-architectures svg .token").nth(3).click()
-        visit.page.get_by_role("radio", name="Let it write").click()
-        expect(visit.page.locator(".st-key-writing .chip").first).to_be_visible()
-        visit.page.get_by_role("radio", name="Why words are hidden").click()
-        visit.picture("figure_two-layers").hover()
-    else:  # a new page: the first of its pictures
-        visit.page.locator(".js-plotly-plot").first.hover()
+    visit.rest()
+    for picture in main.locator(HOVERED).locator("visible=true").all()[:6]:
+        picture.hover(force=True)
+
+
+HOVERED = "[data-testid='stPlotlyChart'], [role=application]"
+"""Charts and canvases, which tell what lies under the pointer."""
 
 
 @pytest.mark.sweep
@@ -209,10 +187,11 @@ def test_hostile_texts_go_along_through_every_page(visit: Visit) -> None:
     visit.open()
     text_a, text_b = f"{SCRIPT} {SIGNS}", f"{MARKUP} {SCRIPT}"
     visit.write(text_a, text_b)
+    main = visit.page.get_by_test_id("stMain")
     for name in TEXT_PAGES:
         if name != ORDER[0]:
             visit.go_to(name)
-        first_picture(visit, name)
+        expect(main.locator(PICTURES).locator("visible=true").first, name).to_be_visible()
         expect(visit.box("A"), name).to_have_value(text_a)
         expect(visit.box("B"), name).to_have_value(text_b)
         use(visit, name)

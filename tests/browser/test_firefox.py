@@ -94,13 +94,6 @@ STATUS = "document.querySelector('.status')?.textContent"
 BEST = "document.querySelector('.guess .bar bdi')?.textContent"
 
 
-def type_in(firefox: Firefox, side: int, text: str) -> None:
-    firefox.evaluate(
-        f"(() => {{ const box = document.querySelectorAll('textarea')[{side}];"
-        f"box.value = {json.dumps(text)}; box.dispatchEvent(new Event('input')); }})()"
-    )
-
-
 def test_the_file_computes_in_firefox(firefox: Firefox, tmp_path: Path) -> None:
     bert = bertcore.load("default", device="cpu")
     assert isinstance(bert, Bert)
@@ -109,21 +102,12 @@ def test_the_file_computes_in_firefox(firefox: Firefox, tmp_path: Path) -> None:
     firefox.call(
         "browsingContext.navigate",
         context=firefox.page,
-        url=f"{path.as_uri()}#a=The+captain+told+a+story.&hidden=5",
+        url=f"{path.as_uri()}#a=The+captain+told+a+story.&b=It+was+about+the+sea.&hidden=5",
         wait="complete",
     )
-    text = "The captain told a [MASK]."
-    firefox.wait_for(STATUS, f"{len(bert.tokenize(text).tokens)} tokens, computed here")
-    guesses = bert.fill_mask(text)[0]
+    num_tokens = len(bert.tokenize("The captain told a [MASK].", "It was about the sea.").tokens)
+    firefox.wait_for(STATUS, f"{num_tokens} tokens, computed here")
+    guesses = bert.fill_mask("The captain told a [MASK].", "It was about the sea.")[0]
     firefox.wait_for(BEST, guesses[0][0])
-
-    type_in(firefox, 0, "The captain told a story of strawberries.")
-    type_in(firefox, 1, "It was about the sea.")
-    encoding = bert.tokenize("The captain told a story of strawberries.", "It was about the sea.")
-    firefox.wait_for(STATUS, f"{len(encoding.tokens)} tokens, computed here")
     firefox.wait_for("document.querySelectorAll('.next .bar').length", "2")
-    firefox.wait_for(
-        "document.querySelector('.holder-of-view').shadowRoot.querySelector('.walk').textContent",
-        "1 of 10",
-    )
     assert firefox.evaluate("document.querySelector('.error').hidden")

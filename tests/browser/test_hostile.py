@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from bertcore import Bert
-from bertcore.tokenizer import Tokenizer
+from bertcore.model.tokenizer import Tokenizer
 from tests.support.browser.hostile import IMAGE, LONG, MARKUP, NOT_SEEN, SCRIPT, SIGNS
 from tests.support.browser.visit import TEXT_A, TEXT_B, Visit
 from tests.support.tiny import tiny_config, tiny_network, tiny_vocabulary
@@ -30,7 +30,7 @@ def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.sweep
 def test_texts_that_come_one_after_the_other(visit: Visit) -> None:
-    """On one page; tests/app/test_nasty_texts.py gives them to every page."""
+    """On one page; tests/app/test_odd_visits.py gives them to every page."""
     visit.open("tokens", text_a=TEXT_A, text_b=TEXT_B)
     for text_a, text_b in ((SIGNS, SIGNS), ("river", ""), (NOT_SEEN, "")):
         visit.write(text_a, text_b)
@@ -62,9 +62,15 @@ def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) ->
     nearest.hover()
     visit.check()
     visit.go_to("masked-words")
+    visit.page.locator(".st-key-hidden_words button").click()  # the one that the page chose
+    visit.wait_for_query("masked", None)
     visit.token("mask_strip", "bank").click()
     visit.wait_for_query("masked", "7")
-    visit.page.get_by_text("How does each word's rank change").click()
+    for question in (
+        "What would BERT predict after each layer",
+        "How does each word's rank change",
+    ):
+        visit.page.get_by_text(question).click()
     for name in ("masked-words", "lens", "ranks"):
         visit.picture(f"figure_{name}").hover()
     expect(visit.page.locator(".st-key-figure_masked-words")).to_contain_text("<img src=x")
@@ -80,27 +86,14 @@ def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) ->
         assert not visit.was_tricked()
 
 
-def test_labels_of_the_layer_map(visit: Visit) -> None:
-    words = {"map_source": "pasted", "map_unit": "sentences"}
-    visit.open("layer-map", **words, map_colour="label", map_method="pca")
-    lines = [
-        f"{SCRIPT} one\t{IMAGE}",
-        f"{MARKUP}\t<b onmouseover=window.__pwned=1>b</b>",
-        "fish\tx",
-    ]
-    visit.page.get_by_role("textbox", name="My sentences").fill("\n".join(lines * 2))
-    visit.page.keyboard.press("Control+Enter")
-    visit.settle()
-    figure = visit.picture("figure_layer-map")
-    label = figure.locator(".hoverlayer .hovertext").first
-    for number in range(3):
-        for _ in range(20):  # a drawing made anew under the pointer shows no label by itself
-            visit.page.mouse.move(0, 0)
-            figure.locator(".scatterlayer .points path").nth(number).hover(force=True)
-            if label.count():
-                break
-            visit.page.wait_for_timeout(200)
-        expect(label).to_be_attached()
+def test_a_file_and_its_name(visit: Visit, tmp_path: Path) -> None:
+    table = tmp_path / f"{IMAGE}.csv"
+    visit.open("heads", heads_source="file")
+    rows = [f"{SCRIPT} one,{IMAGE}", f"{MARKUP},<b onmouseover=window.__pwned=1>b</b>", "für,x"]
+    table.write_bytes("\n".join(["text,label", *rows * 2]).encode("latin-1"))
+    visit.page.locator('[data-testid="stFileUploader"] input[type=file]').set_input_files(table)
+    expect(visit.page.get_by_text("which is a guess")).to_be_visible()  # of the encoding
+    visit.picture("figure_heads-grid").hover()
     visit.check()
     assert not visit.was_tricked()
 

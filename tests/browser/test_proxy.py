@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_heads import open_row
 from tests.support.browser.proxy import reverse_proxy
 from tests.support.browser.running import Running, running_app
 from tests.support.browser.visit import Visit
@@ -23,12 +22,12 @@ def port_of(running: Running) -> int:
 
 
 def answers(visit: Visit, port: int) -> list[int]:
-    """Upload a table on Layer map; return the statuses of the requests that carried it."""
+    """Upload a table on Heads; return the statuses of the requests that carried it."""
     found: list[int] = []
     visit.page.on(
         "response", lambda r: found.append(r.status) if r.request.method == "PUT" else None
     )
-    visit.open("layer-map", map_source="file", map_method="pca")
+    visit.open("heads", heads_source="file")
     data = {"name": "rows.csv", "mimeType": "text/csv", "buffer": ROWS.encode()}
     visit.page.locator('[data-testid="stFileUploader"] input[type=file]').set_input_files(data)
     return found
@@ -56,16 +55,17 @@ def test_pages_links_uploads_and_downloads(
     visit.page.reload()
     visit.arrive("attention")
     visit.page.get_by_role("link", name="Next: ").click()
-    visit.arrive("inside-layer")
+    visit.arrive("masked-words")
     visit.check()
+    visit.page.get_by_role("button", name="Save, Python, link").first.click()
     with visit.page.expect_download() as download:
-        visit.page.get_by_role("button", name="CSV").first.click()
+        visit.page.get_by_role("button", name="CSV").last.click()
     assert Path(download.value.path()).stat().st_size > 0
     visit.open("heads")
-    open_row(visit, "the token before")
-    assert visit.page.url.startswith(f"{proxied}/attention?")
+    link = visit.page.get_by_role("link", name="See it in a sentence")
+    assert str(link.evaluate("link => link.href")).startswith(f"{proxied}/attention?")
     found = answers(visit, 0)
-    visit.picture("figure_layer-map")
+    visit.picture("figure_heads-grid")
     assert found == [204]
     visit.check()
 

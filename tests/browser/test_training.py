@@ -1,4 +1,4 @@
-"""A run from the browser: started, watched without a reload, stopped, resumed and played again."""
+"""Runs from the browser: pretraining stopped, resumed, replayed; a table uploaded and learned."""
 
 import re
 from collections.abc import Callable
@@ -9,10 +9,11 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from tests.support.browser.visit import Visit
-from tests.support.small_corpus import small_documents, write_documents
+from tests.support.finetuning_files import write_reviews
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+PATIENCE_MS = 240_000
 TRIES = 4
 """How often a list is opened before it counts as broken."""
 STEPS = 2000
@@ -26,8 +27,7 @@ def step_of(visit: Visit) -> int:
 
 
 def wait_for_state(visit: Visit, state: str) -> None:
-    badge = visit.page.locator(".stMarkdownBadge")
-    expect(badge).to_contain_text(state, timeout=180_000)
+    expect(visit.page.locator(".stMarkdownBadge")).to_contain_text(state, timeout=PATIENCE_MS)
     visit.settle()
 
 
@@ -38,24 +38,20 @@ def wait_past(visit: Visit, step: int) -> None:
           .map(metric => metric.innerText)
           .some(text => /^Step/.test(text) && Number(text.replace(/\\D/g, "")) > step)""",
         arg=step,
-        timeout=180_000,
+        timeout=PATIENCE_MS,
     )
 
 
 def choose(visit: Visit, label: str, option: str) -> None:
-    """Choose an option of a select box."""
-    box = visit.page.get_by_role("combobox", name=label)
-    wanted = visit.page.get_by_role("option", name=option, exact=True)
-    for _ in range(TRIES - 1):
-        box.click()
+    """Choose an option of a select box, whose list closes when the page moves under it."""
+    for attempt in range(TRIES):
+        visit.page.get_by_role("combobox", name=label).click()
         try:
-            wanted.click(timeout=5_000)
+            visit.page.get_by_role("option", name=option, exact=True).click(timeout=5_000)
             break
         except PlaywrightTimeout:
-            continue  # a list closes when the page moves under it
-    else:
-        box.click()
-        wanted.click()
+            if attempt == TRIES - 1:
+                raise
     visit.settle()
 
 
@@ -67,38 +63,17 @@ def fill(visit: Visit, label: str, text: str) -> None:
     visit.settle()
 
 
-def set_up(visit: Visit, name: str) -> None:
-    """Ask for a tiny network."""
-    page = visit.page
-    fill(visit, "Name of the run", name)
+def test_a_run_is_started_watched_stopped_resumed_and_played_again(
+    visit: Visit, new_visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    runs, page = tmp_path / "runs", visit.page
+    visit.open("training", runs=str(runs))
+    page.get_by_role("radio", name="Start a run").click()
+    fill(visit, "Name of the run", "mine")
     page.get_by_role("radio", name="steps").click()
     visit.settle()
     fill(visit, "Steps", str(STEPS))
     choose(visit, "Width", "64")
-    choose(visit, "Tokens per row", "32")
-    choose(visit, "Rows per step", "8")
-
-
-def test_a_start_that_fails_says_the_commands_own_sentence(visit: Visit, tmp_path: Path) -> None:
-    text = write_documents(tmp_path / "text.txt", small_documents(60))
-    visit.open("training", runs=str(tmp_path / "runs"), corpus="path")
-    fill(visit, "Path of a file or folder", str(text))
-    set_up(visit, "mine")
-    visit.page.get_by_role("button", name="Start training").click()
-    error = visit.page.get_by_test_id("stAlertContentError")
-    expect(error).to_contain_text("gave only", timeout=180_000)
-    expect(error).to_contain_text("vocab_size is 4000")
-    assert not (tmp_path / "runs" / "mine").exists()
-
-
-def test_a_run_is_started_watched_stopped_resumed_and_played_again(
-    visit: Visit, new_visit: Callable[..., Visit], tmp_path: Path
-) -> None:
-    runs = tmp_path / "runs"
-    visit.open("training", runs=str(runs))
-    visit.page.get_by_role("button", name="Start your own").click()
-    set_up(visit, "mine")
-    page = visit.page
     page.get_by_role("button", name="Start training").click()
     wait_for_state(visit, "running")
     page.evaluate("window.__stayed = true")
@@ -117,13 +92,6 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     assert page.evaluate("window.__stayed")  # all of this without a reload
     visit.check()
 
-    links = page.get_by_test_id("stMain").get_by_role("link", name="Masked words")
-    other = new_visit()
-    other.follow(links.first.evaluate("link => link.href"), "masked-words")
-    expect(other.page.get_by_test_id("stSidebarUserContent")).to_contain_text("2 layers")
-    expect(other.page.get_by_test_id("stSidebarUserContent")).to_contain_text("64 wide")
-    other.check()
-
     page.get_by_role("button", name="Open here").last.click()
     expect(page.get_by_test_id("stSidebarUserContent")).to_contain_text("64 wide")
     visit.settle()
@@ -131,16 +99,48 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     visit.picture("figure_replay")
     slider = page.get_by_role("slider", name="Training by step")
     last = int(slider.get_attribute("aria-valuemax") or 0)
-    assert last >= 2
     slider.press("ArrowLeft")
     visit.wait_for_query("replay_moment", str(last - 1))
-    visit.settle()
-    page.get_by_role("heading", level=1).scroll_into_view_if_needed()  # a list closes on scrolling
-    choose(visit, "Layer", "0")
     visit.check()
-    again = new_visit()
-    again.follow(page.url, "training")
-    again.picture("figure_replay")
-    same = again.page.get_by_role("slider", name="Training by step")
+    other = new_visit()
+    other.follow(page.url, "training")
+    other.picture("figure_replay")
+    same = other.page.get_by_role("slider", name="Training by step")
     expect(same).to_have_attribute("aria-valuenow", str(last - 1))
-    again.check()
+    other.check()
+
+
+def test_a_table_is_uploaded_learned_from_watched_and_inspected(
+    visit: Visit, tiny_folder: Path, tmp_path: Path
+) -> None:
+    form = {"training_view": "Start a run", "training_kind": "finetune", "table": "upload"}
+    visit.open("training", runs=str(tmp_path / "runs"), checkpoint=str(tiny_folder), **form)
+    page = visit.page
+    table = write_reviews(tmp_path / "reviews.tsv", 64)
+    page.locator("input[type=file]").set_input_files(table)
+    main, start = page.get_by_test_id("stMain"), page.get_by_role("button", name="Fine-tune tiny")
+    expect(main).to_contain_text("64 examples · 2 labels: bad (32), good (32)", timeout=PATIENCE_MS)
+    expect(start).to_be_visible(timeout=PATIENCE_MS)
+    visit.settle()
+
+    visit.go_to("papers")  # what was uploaded and chosen is still there on the way back
+    visit.go_to("training")
+    expect(main).to_contain_text("Your last file is still here: reviews.tsv")
+    expect(start).to_be_visible(timeout=PATIENCE_MS)
+    visit.check()
+
+    page.evaluate("window.__stayed = true")
+    start.click()
+    inspect = page.get_by_role("button", name="Inspect it")
+    expect(inspect).to_be_visible(timeout=PATIENCE_MS)
+    wait_for_state(visit, "finished")
+    assert page.evaluate("window.__stayed")
+    visit.picture("figure_training")
+    visit.check()
+
+    inspect.click()
+    visit.arrive("inspect")
+    expect(page.get_by_test_id("stSidebarUserContent")).to_contain_text("2 layers")
+    for said in ("Why?", "bad", "good"):
+        expect(main).to_contain_text(said)
+    visit.check()

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.support.browser.running import ROOT, running_app
-from tests.support.browser.visit import TEXT_A, TITLES, Visit
+from tests.support.browser.visit import TEXT_A, Visit
 from tests.support.rigged_models import random_model
 
 pytestmark = pytest.mark.browser
@@ -108,10 +108,9 @@ def test_a_page_chosen_as_the_result_comes_opens(
         """name => new MutationObserver((_, observer) => {
           if (!document.querySelector('[class*="st-key-arrived_"]')) return;
           observer.disconnect();
-          const links = document.querySelectorAll('[data-testid="stSidebarNavLink"]');
-          [...links].find(link => link.textContent.endsWith(name)).click();
+          document.querySelector(`[data-testid="stSidebarNavLink"][href$="/${name}"]`).click();
         }).observe(document.body, { childList: true, subtree: true })""",
-        TITLES["papers"],
+        "papers",
     )
     slow.finish()
     slow_visit.arrive("papers")

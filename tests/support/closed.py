@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.access import policy as policies
-from app.access import visits
+from app.server import policy as policies
+from app.server import visits
 
 
 @contextmanager

@@ -4,12 +4,17 @@ import json
 import random
 from pathlib import Path
 
-from bertcore.evaluation.metrics import Scores
-from bertcore.tasks import TaskModel, read_task_data, score_model
+from bertcore.training.evaluation.metrics import Scores
+from bertcore.training.tasks import TaskModel, read_task_data, score_model
 
 GOOD = ("good", "new", "milk", "paris", "cat")
 BAD = ("bad", "old", "fish", "berlin", "dog")
 FILLERS = ("the", "film", "was", "very", "man", "house", "and", "she", "ran")
+
+
+def write_lines(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
 def write_reviews(path: Path, num: int = 64, *, seed: int = 0) -> Path:
@@ -20,8 +25,7 @@ def write_reviews(path: Path, num: int = 64, *, seed: int = 0) -> Path:
         words = rng.choices(FILLERS, k=rng.randint(2, 8))
         words.insert(rng.randrange(len(words)), rng.choice((BAD, GOOD)[i % 2]))
         lines.append(f"{' '.join(words)}\t{('bad', 'good')[i % 2]}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return write_lines(path, lines)
 
 
 def write_label_lists(path: Path, num: int = 64, *, seed: int = 0) -> Path:
@@ -34,8 +38,7 @@ def write_label_lists(path: Path, num: int = 64, *, seed: int = 0) -> Path:
         words = [*rng.choices(FILLERS, k=rng.randint(2, 6)), *said]
         rng.shuffle(words)
         lines.append(f"{' '.join(words)}\t{'|'.join(labels[word] for word in said)}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return write_lines(path, lines)
 
 
 def write_scored_pairs(path: Path, num: int = 64, *, seed: int = 0) -> Path:
@@ -46,8 +49,7 @@ def write_scored_pairs(path: Path, num: int = 64, *, seed: int = 0) -> Path:
         kinds = [rng.random() < 0.5 for _ in range(2)]
         a, b = (f"the {rng.choice(GOOD if kind else BAD)} house" for kind in kinds)
         lines.append(f"{a}\t{b}\t{sum(kinds):.1f}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return write_lines(path, lines)
 
 
 def write_tags(path: Path, num: int = 48, *, seed: int = 0) -> Path:
@@ -59,8 +61,7 @@ def write_tags(path: Path, num: int = 48, *, seed: int = 0) -> Path:
         place = rng.choice((("paris",), ("new", "berlin")))
         lines += [f"{word} X I-LOC" for word in place]
         lines += ["was X O", ""]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return write_lines(path, lines)
 
 
 def write_questions(path: Path, num: int = 48, *, seed: int = 0, impossible: bool = False) -> Path:
@@ -85,8 +86,7 @@ def write_questions(path: Path, num: int = 48, *, seed: int = 0, impossible: boo
             qa["is_impossible"] = none
         paragraphs.append({"context": context, "qas": [qa]})
     content = {"version": "x", "data": [{"title": "t", "paragraphs": paragraphs}]}
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return path
+    return write_lines(path, [json.dumps(content)])
 
 
 def write_choices(path: Path, num: int = 64, *, seed: int = 0) -> Path:
@@ -97,8 +97,7 @@ def write_choices(path: Path, num: int = 64, *, seed: int = 0) -> Path:
         answer = rng.randrange(4)
         ends = [f"{rng.choice(GOOD if i == answer else BAD)} house" for i in range(4)]
         lines.append(f"she ran,the,{','.join(ends)},{answer}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return write_lines(path, lines)
 
 
 WRITERS = {

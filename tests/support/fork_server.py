@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from bertcore.pretraining import RunFolder
+from bertcore.training.pretraining import RunFolder
 from bertscope.cli import main
 
 

@@ -16,7 +16,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote, urlparse
+
+import pytest
+from huggingface_hub import constants
 
 LARGE = (".safetensors", ".bin", ".gguf", ".h5", ".onnx")
 """Endings of what lies in large-file storage."""
@@ -101,8 +105,6 @@ class Hub:
     hold_after: int | None = None
     """Bytes of a large file after which the storage waits for `go_on`."""
     go_on: threading.Event = field(default_factory=threading.Event)
-    seconds_per_chunk: float = 0.0
-    """Of a slow line, for a look at the page."""
 
     def add(
         self, name: str, content: Path | Mapping[str, bytes], *, revision: str = "main"
@@ -231,7 +233,6 @@ class _StorageAnswers(_Answers):
                 self.wfile.flush()
                 hub.go_on.wait()
             self.wfile.write(content[start : min(start + _CHUNK, last)])
-            time.sleep(hub.seconds_per_chunk)
         if is_cut:
             hub.num_cuts -= 1
             self.close_connection = True
@@ -283,6 +284,18 @@ def _pointer(content: bytes) -> bytes:
     """Return what git keeps in place of a large file."""
     first = "version https://git-lfs.github.com/spec/v1"
     return f"{first}\noid sha256:{sha256(content)}\nsize {len(content)}\n".encode()
+
+
+def use_empty_cache(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let the hub's library have an empty cache in a folder, no token and no wait between tries."""
+    patch.setattr(constants, "HF_HUB_CACHE", str(folder / "cache"))
+    patch.setattr(constants, "HF_TOKEN_PATH", str(folder / "token"))
+    patch.setattr(constants, "HF_HUB_OFFLINE", False)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HF_TOKEN"):
+        patch.delenv(name, raising=False)
+    no_wait = SimpleNamespace(sleep=lambda seconds: None, time=lambda: 0.0)
+    patch.setattr("huggingface_hub.file_download.time", no_wait)
+    patch.setattr("huggingface_hub.utils._http.time", no_wait)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import io
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.inspect_checkpoint import file_results
+from app.screens.inspect_checkpoint import file_results
 
 
 class Upload(io.BytesIO):

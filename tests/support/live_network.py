@@ -12,6 +12,8 @@ from playwright.sync_api import Browser
 
 from app.live.weights import Stored, pack_weights
 from bertcore import Bert
+from bertcore.analysis import masked_encoding
+from bertcore.model.tokenizer import Encoding
 from tests.support.nasty_text import PARAGRAPH
 from tests.support.node import bundle_typescript, run_typescript
 
@@ -35,8 +37,8 @@ async function compute(weights, cases, isFast) {
     },
   };
   const read = cases.map(([first, second], number) => {
-    const question = { number, first, second, hidden: [1] };
-    const { encoding, guesses, next } = reader.read(question);
+    const result = reader.read({ number, first, second, hidden: [1], hiddenIn: [first, second] });
+    const { encoding, guesses, next } = result;
     const { hiddenStates } = reader.trace(encoding);
     arrays.push(...hiddenStates.map((array) => array.slice()));
     arrays.push(...seen);
@@ -44,7 +46,7 @@ async function compute(weights, cases, isFast) {
       const again = reader.attention(encoding, layer);
       if (weights.some((weight, k) => weight !== again[k])) throw new Error("another attention");
     });
-    const swapped = reader.swapped(question);
+    const swapped = reader.swapped(result);
     return { encoding, guesses, next, swapped, measures: measures.found };
   });
   return { read: JSON.stringify(read), arrays: new Blob(arrays) };
@@ -130,10 +132,16 @@ def _with_arrays(bert: Bert, found: Any, numbers: np.ndarray) -> Any:
     return found
 
 
+def hidden_encoding(bert: Bert, case: Case) -> Encoding:
+    """Return the tokens of a case with the one at place 1 hidden, if it is one of a text."""
+    is_hidden = bert.tokenize(*case).text_ids[1] >= 0
+    return masked_encoding(bert, *case, [1] if is_hidden else [])
+
+
 def check_numbers(bert: Bert, case: Case, found: dict[str, Any]) -> None:
     """Compare tokens, hidden states and attentions with those of `bertcore`."""
-    encoding, trace = bert.tokenize(*case), bert.trace(*case)
-    assert found["encoding"]["input_ids"] == encoding.input_ids, case
+    trace = bert.trace(*case, encoding=hidden_encoding(bert, case))
+    assert found["encoding"]["input_ids"] == trace.input_ids, case
     for array in ("hidden_states", "attentions"):
         np.testing.assert_allclose(
             found[array], getattr(trace, array).numpy(), atol=1e-4, rtol=0, err_msg=str(case)

@@ -1,4 +1,4 @@
-"""Checkpoints that many tests ask for are made once in a process, and copied for each."""
+"""Random checkpoints of `transformers`: made once in a process, and copied for each who asks."""
 
 import atexit
 import copy
@@ -8,9 +8,12 @@ import tempfile
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import torch
+import transformers
+from transformers import PreTrainedModel
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 P = ParamSpec("P")
 M = TypeVar("M")
@@ -43,3 +46,47 @@ def made_once(make: Callable[P, M]) -> Callable[P, M]:
         return copy.deepcopy(model)
 
     return copied
+
+
+def prefix_of(model_type: str) -> str:
+    """Return what the classes of a family begin with in `transformers`."""
+    return str(MODEL_MAPPING_NAMES[model_type]).removesuffix("Model")
+
+
+def write_random(
+    folder: Path,
+    class_name: str,
+    model_type: str,
+    *,
+    labels: tuple[str, ...] = (),
+    seed: int = 0,
+    **config: Any,
+) -> PreTrainedModel:
+    """Write a model with every weight random and return it, in evaluation mode.
+
+    Args:
+        folder: To write to.
+        class_name: Of `transformers`.
+        model_type: Of its config.
+        labels: Of a task head, which is large: small differences of the states show in its answers.
+        seed: Of PyTorch's random source.
+        config: Fields of the config.
+    """
+    torch.manual_seed(seed)
+    if labels:
+        config = {"id2label": dict(enumerate(labels)), **config}
+        config["label2id"] = {label: i for i, label in enumerate(labels)}
+    made = transformers.AutoConfig.for_model(model_type, attn_implementation="eager", **config)
+    model: PreTrainedModel = getattr(transformers, class_name)(made).eval()
+    encoder = {id(parameter) for parameter in model.base_model.parameters()}
+    with torch.no_grad():
+        for parameter in model.parameters():
+            is_head = labels and id(parameter) not in encoder
+            parameter.add_(torch.randn(parameter.shape), alpha=0.3 if is_head else 0.1)
+        if model_type == "mobilebert":  # it reads a token's neighbours, padding too: 0 in training
+            model.get_input_embeddings().weight[0] = 0
+        for name, buffer in model.named_buffers():
+            if name == "final_logits_bias":
+                buffer.add_(torch.randn(buffer.shape))
+    model.save_pretrained(folder)
+    return model

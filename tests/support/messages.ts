@@ -1,7 +1,7 @@
 // Messages to a view as Python packs them: a JSON header with the places of the blocks, then the
 // blocks, each on 4 bytes.
 
-import type { Bytes } from "../../app/browser/data_blocks";
+import type { Bytes } from "../../app/parts/browser/data_blocks";
 
 const padded = (length: number): number => Math.ceil(length / 4) * 4;
 

@@ -59,3 +59,28 @@ class MiniconsPeer:
             list(texts), reduction=lambda log_p: log_p.tolist(), PLL_metric=METRICS["single"]
         )
         return scores
+
+
+def conditional_scores(
+    folder: str | Path, given: str, continuations: Sequence[str], scoring: str | None
+) -> list[list[float]]:
+    """Return the log-probability of each token of each continuation, nats.
+
+    Args:
+        folder: As `transformers` opens it.
+        given: The text before each, with a space between.
+        continuations: Any number.
+        scoring: A key of METRICS; None for a causal model whose tokenizer adds nothing to a text.
+    """
+    scorer = pytest.importorskip("minicons.scorer")
+    opened = scorer.IncrementalLMScorer if scoring is None else scorer.MaskedLMScorer
+    peer = opened(str(folder), "cpu")
+    peer.tokenizer.batch_encode_plus = peer.tokenizer.__call__
+    more = {"bos_token": True} if scoring is None else {"PLL_metric": METRICS[scoring]}
+    scores: list[list[float]] = peer.conditional_score(
+        [given] * len(continuations),
+        list(continuations),
+        reduction=lambda log_p: log_p.tolist(),
+        **more,
+    )
+    return scores

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from bertcore.tokenizer import SPECIAL_TOKENS
+from bertcore.model.tokenizer import SPECIAL_TOKENS
 
 PARAGRAPH = (
     "The river bank was steep. It had rained, and the water ran fast; nobody crossed it. "

@@ -7,7 +7,7 @@ from typing import Any
 
 import transformers
 
-from bertcore.tokenizer import LibraryTokenizer, Tokenizer, explain, open_tokenizer
+from bertcore.model.tokenizer import LibraryTokenizer, Tokenizer, explain, open_tokenizer
 from tests.support.nasty_text import NASTY, PARAGRAPH
 from tests.support.tiny_families import byte_level_bpe, save_fast, unigram
 

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
-from app.access.policy import CHECKPOINT_VARIABLE
+from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell.jobs import background
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -31,6 +33,21 @@ def page_of(name: str, *, seconds: float = 300, **query: str | list[str]) -> App
         query: What stands in the address.
     """
     app = AppTest.from_file(str(PAGES / f"{name}.py"), default_timeout=seconds)
+    app.query_params.update(query)
+    return app
+
+
+def lessons_with_languages(**query: str) -> AppTest:
+    """Return the page of lessons, not yet run, with the choice of language from the sidebar."""
+
+    def draw() -> None:
+        from app.screens.lessons import page
+        from app.shell.words import language
+
+        page.draw()
+        language.choose()
+
+    app = AppTest.from_function(draw, default_timeout=300)
     app.query_params.update(query)
     return app
 
@@ -69,7 +86,7 @@ def ok(app: AppTest) -> AppTest:
 
 
 def said(app: AppTest) -> str:
-    """Return all that a page says, without Markdown's backslashes."""
+    """Return all that a page says, as Markdown without its backslashes."""
     boxes = (
         *app.error,
         *app.warning,
@@ -79,19 +96,42 @@ def said(app: AppTest) -> str:
         *app.markdown,
         *app.header,
     )
-    return " ".join(str(box.value) for box in boxes).replace("\\", "")
+    shown = [str(box.value) for box in boxes]
+    shown += [_markdown(box.proto.body) for box in app.get("html")]  # how to read a view
+    return " ".join(shown).replace("\\", "")
+
+
+def all_of(app: AppTest) -> str:
+    """Return the elements of a page as text: words, labels, options, figures."""
+    blocks, found = [app.main, app.sidebar], []
+    while blocks:
+        for child in blocks.pop().children.values():
+            if hasattr(child, "children"):
+                blocks.append(child)
+            else:
+                found.append(str(child.proto))
+    return " ".join(found)
+
+
+def _markdown(html: str) -> str:
+    html = re.sub(r'<span class="meaning".*?</span>', "", html)  # of a word of the glossary
+    signs = {"strong": "**", "em": "*", "code": "`"}
+    return unescape(re.sub(r"</?(\w+).*?>", lambda tag: signs.get(tag[1], ""), html))
+
+
+def python_shown(app: AppTest) -> list[str]:
+    """Return the Python of each view of a page, whose menus are opened for it."""
+    for block in app.get("popover"):
+        if "-menu_" in block.proto.popover.id:
+            name = block.proto.popover.id.partition("-menu_")[2]
+            app.session_state[f"menu_{name}"] = True
+    return [code.value for code in app.run().code if code.language == "python"]
 
 
 def alerts(app: AppTest) -> list[str]:
     """Return what a page says in boxes: errors, warnings, notes and successes."""
     boxes = (*app.error, *app.warning, *app.info, *app.success, *app.toast)
     return [str(box.value) for box in boxes]
-
-
-def labels(app: AppTest) -> list[str]:
-    """Return the labels of a page's buttons, switches, boxes and choices."""
-    kinds = (app.button, app.toggle, app.checkbox, app.selectbox, app.radio, app.slider)
-    return [control.label for kind in kinds for control in kind]
 
 
 def complaints(app: AppTest) -> str:

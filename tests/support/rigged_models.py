@@ -1,15 +1,16 @@
 """Fine-tuned models for tests: tiny random ones for each task, and some whose answer is known."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MethodType
 
 import torch
 from torch import Tensor, nn
 
-from bertcore.network.task_heads import TaskNetwork
-from bertcore.tasks import TASKS
-from bertcore.tasks.model import TaskModel
-from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
+from bertcore.model.network.task_heads import TaskNetwork
+from bertcore.training.tasks import TASKS
+from bertcore.training.tasks.model import TaskModel, start_task_model
+from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 NUM_OUTPUTS = {"regress": 1, "qa": 2, "choice": 1}
 LABELS = {
@@ -93,3 +94,14 @@ def linear_model(seed: int = 0) -> TaskModel:
     network.embeddings.normalize = MethodType(lambda self, summed: summed, network.embeddings)
     network.pooled = MethodType(lambda self, hidden: hidden.mean(1), network)
     return model
+
+
+def save_task_checkpoint(folder: Path, task: str, *, seed: int = 1) -> Path:
+    """Write a model with a large head on a checkpoint of its own folder; return its folder."""
+    start = tiny_bert(seed=seed).save(folder / f"start-{seed}")
+    generator = torch.Generator().manual_seed(3)
+    model = start_task_model(start, task=task, labels=LABELS.get(task, ()), generator=generator)
+    with torch.no_grad():
+        for parameter in (model.module.head.classifier.weight, model.module.head.classifier.bias):
+            parameter.normal_(generator=generator)
+    return model.save(folder / task)

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from app.access import class_store, cookies, learners
-from app.access import policy as policies
-from app.access.class_store import ClassStore
+from app.server import class_store, cookies, learners
+from app.server import policy as policies
+from app.server.class_store import ClassStore
 from tests.support.closed import closed
 
 TEACHER = "the teacher's key"

@@ -7,8 +7,10 @@ so that thousands of changes cost only what they cost the server.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import ExitStack
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,8 +93,8 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def open(self, name: str = "", query: str = "") -> None:
-        """Open a page by its name in the address; the first one without a name."""
+    def open(self, name: str = "glance", query: str = "") -> None:
+        """Open a page by its name in the address; the door is ""."""
         self._page, self.query = self.pages.get(name, ""), query
         self.widgets.clear()
         self._states.clear()
@@ -146,9 +148,14 @@ class Session:
         self._run(widget.fragment, state)
 
     def tick(self) -> None:
-        """Let the timer of a view that waits for its work ring once."""
+        """Let the timer of a view that waits for its work ring once; without one, draw the page."""
         self.progress = ""
-        self._run(self._timer)
+        timer, self._timer = self._timer, ""  # a run that draws none has no fragment to run again
+        self._run(timer)
+
+    def has_arrived(self) -> bool:
+        """Return whether work in the background was done when the page was last drawn."""
+        return any(name.startswith("arrived_") for name in self.containers)
 
     def leave(self) -> None:
         """Close the connection, as a browser does whose tab is closed."""
@@ -221,3 +228,30 @@ class Session:
             # Widgets' ids end in the key that the app gave.
             key = content.id.split("-", 2)[-1]
             self.widgets[key] = Widget(content.id, delta.fragment_id)
+
+
+@contextmanager
+def edits(url: str) -> Iterator[list[float]]:
+    """Let a visitor edit within the block; give the seconds of each edit, complete at its end."""
+    ended, ready, seconds = threading.Event(), threading.Event(), list[float]()
+
+    def edit() -> None:
+        with Session(url) as session:
+            session.open("tokens")
+            for number in range(10_000):
+                start = time.perf_counter()
+                session.set("text_a", f"The river near the bank of {number}.")
+                if number >= 3:  # the first ones fill caches
+                    ready.set()
+                    seconds.append(time.perf_counter() - start)
+                if ended.wait(0.1):
+                    return
+
+    thread = threading.Thread(target=edit, daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield seconds
+    finally:
+        ended.set()
+        thread.join()

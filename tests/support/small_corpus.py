@@ -3,7 +3,7 @@
 from pathlib import Path
 from random import Random
 
-from bertcore.pretraining import PackedCorpus, pack_corpus
+from bertcore.training.pretraining import PackedCorpus, pack_corpus
 from tests.support.tiny import tiny_tokenizer
 
 TOPICS = (

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertcore.architecture.families import FAMILIES, TASK_CLASSES
-from bertcore.tasks.model import TaskModel, open_task_model
+from bertcore.model.architecture.families import FAMILIES, TASK_CLASSES
+from bertcore.training.tasks.model import TaskModel, open_task_model
 from tests.support.tiny_tasks import make_task
 
 KIND_OF = {"classify": "sequence", "regress": "sequence", "tag": "token", "qa": "span"}

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 
 from bertcore import Bert, BertConfig, Tokenizer
-from bertcore.network import ALL_HEADS, Network
-from bertcore.network.attention import SelfAttention
-from bertcore.network.initialize import initialize
-from bertcore.tokenizer import SPECIAL_TOKENS
+from bertcore.model.network import ALL_HEADS, Network
+from bertcore.model.network.attention import SelfAttention
+from bertcore.model.network.initialize import initialize
+from bertcore.model.tokenizer import SPECIAL_TOKENS
 
 WORDS = """the a river bank was steep it had rained money in he she they went to shop bought milk
 house dog cat runs sat on mat paris is capital of france berlin germany good bad film very not
@@ -76,6 +76,11 @@ def tiny_bert(
     tokenizer = tiny_tokenizer(cased=cased)
     config = config or tiny_config(vocab_size=tokenizer.vocab_size)
     return Bert(tiny_network(config, heads=heads, seed=seed), tokenizer, name="tiny")
+
+
+def causal_bert() -> Bert:
+    """Return one whose tokens attend to earlier ones: it has parts, and a head for words alone."""
+    return tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
 
 
 @torch.no_grad()

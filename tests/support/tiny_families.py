@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
 import transformers
 from tokenizers import (
     AddedToken,
@@ -18,7 +17,7 @@ from tokenizers import (
 from tokenizers import Tokenizer as FastTokenizer
 from transformers import PreTrainedModel
 
-from tests.support.made_once import made_once
+from tests.support.made_once import made_once, write_random
 from tests.support.tiny import tiny_tokenizer
 
 CORPUS = [
@@ -35,30 +34,27 @@ SHAPE = {
 }
 
 
-def byte_level_bpe() -> FastTokenizer:
-    """Return a trained tokenizer in the form of RoBERTa's."""
+def bpe(names: list[str], mask: str = "") -> FastTokenizer:
+    """Return a trained byte-level tokenizer; `mask` takes the space before it along."""
     fast = FastTokenizer(models.BPE())
     fast.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     fast.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=340,
-        special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
+        special_tokens=names,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     fast.train_from_iterator(CORPUS, trainer)
-    fast.add_special_tokens([AddedToken("<mask>", lstrip=True, normalized=False)])
-    fast.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), True, False)
+    if mask:
+        fast.add_special_tokens([AddedToken(mask, lstrip=True, normalized=False)])
     return fast
 
 
-def unigram(*, albert: bool) -> FastTokenizer:
-    """Return a trained tokenizer in the form of ALBERT's, or of XLM-RoBERTa's."""
-    names = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
-    if not albert:
-        names = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+def sentence_pieces(names: list[str], *, strips_accents: bool = False) -> FastTokenizer:
+    """Return a trained Unigram tokenizer."""
     fast = FastTokenizer(models.Unigram())
-    if albert:
+    if strips_accents:
         fast.normalizer = normalizers.Sequence(
             [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
         )
@@ -70,52 +66,77 @@ def unigram(*, albert: bool) -> FastTokenizer:
         vocab_size=90, special_tokens=names, unk_token="<unk>", show_progress=False
     )
     fast.train_from_iterator(CORPUS, trainer)
-    fast.add_special_tokens([AddedToken(names[4], lstrip=True, normalized=False)])
-    cls, sep = ("[CLS]", "[SEP]") if albert else ("<s>", "</s>")
-    between, second = ("[SEP]:0", 1) if albert else ("</s> </s>", 0)
-    fast.post_processor = processors.TemplateProcessing(
-        single=f"{cls} $A {sep}",
-        pair=f"{cls} $A {between} $B:{second} {sep}:{second}",
-        special_tokens=[(name, fast.token_to_id(name)) for name in (cls, sep)],
-    )
     return fast
 
 
-def save_fast(fast: FastTokenizer, folder: Path) -> None:
-    """Write a tokenizer as `transformers` does, with the names of its special tokens."""
-    bracketed = fast.token_to_id("[CLS]") is not None
-    names = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
-    if not bracketed:
-        names = ("<pad>", "<unk>", "<s>", "</s>", "<mask>")
-    roles = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+def set_template(fast: FastTokenizer, single: str, pair: str, *names: str) -> None:
+    """Set where a tokenizer puts its special tokens."""
+    special = [(name, fast.token_to_id(name)) for name in names]
+    fast.post_processor = processors.TemplateProcessing(
+        single=single, pair=pair, special_tokens=special
+    )
+
+
+def byte_level_bpe() -> FastTokenizer:
+    """Return a trained tokenizer in the form of RoBERTa's."""
+    fast = bpe(["<s>", "<pad>", "</s>", "<unk>"], "<mask>")
+    fast.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), True, False)
+    return fast
+
+
+def unigram(*, albert: bool) -> FastTokenizer:
+    """Return a trained tokenizer in the form of ALBERT's, or of XLM-RoBERTa's."""
+    names = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+    if not albert:
+        names = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    fast = sentence_pieces(names, strips_accents=albert)
+    fast.add_special_tokens([AddedToken(names[4], lstrip=True, normalized=False)])
+    cls, sep = ("[CLS]", "[SEP]") if albert else ("<s>", "</s>")
+    between, second = ("[SEP]:0", 1) if albert else ("</s> </s>", 0)
+    pair = f"{cls} $A {between} $B:{second} {sep}:{second}"
+    set_template(fast, f"{cls} $A {sep}", pair, cls, sep)
+    return fast
+
+
+def save_fast(fast: FastTokenizer, folder: Path, **roles: str) -> int:
+    """Write a tokenizer as `transformers` does; return the size of its vocabulary.
+
+    Args:
+        fast: The tokenizer.
+        folder: To write to.
+        roles: Special token of each role; none for those of RoBERTa or ALBERT.
+    """
+    if not roles:
+        cls, sep, mask = ("[CLS]", "[SEP]", "[MASK]")
+        if fast.token_to_id(cls) is None:
+            cls, sep, mask = ("<s>", "</s>", "<mask>")
+        roles = {"pad_token": "<pad>", "unk_token": "<unk>"}
+        roles |= {"cls_token": cls, "sep_token": sep, "mask_token": mask}
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=fast, model_max_length=60, **dict(zip(roles, names, strict=True))
+        tokenizer_object=fast, model_max_length=60, **roles
     ).save_pretrained(folder)
+    return int(fast.get_vocab_size())
 
 
-def _wordpiece(folder: Path) -> int:
+def save_wordpiece(folder: Path) -> int:
+    """Write the tiny tokenizer; return the size of its vocabulary."""
     tokenizer = tiny_tokenizer()
     tokenizer.save(folder)
     return tokenizer.vocab_size
 
 
-def _fast(fast: FastTokenizer, folder: Path) -> int:
-    save_fast(fast, folder)
-    return int(fast.get_vocab_size())
-
-
 TOKENIZERS: dict[str, Callable[[Path], int]] = {
-    "bert": _wordpiece,
-    "distilbert": _wordpiece,
-    "electra": _wordpiece,
-    "roberta": lambda folder: _fast(byte_level_bpe(), folder),
-    "xlm-roberta": lambda folder: _fast(unigram(albert=False), folder),
-    "albert": lambda folder: _fast(unigram(albert=True), folder),
-    "modernbert": lambda folder: _fast(byte_level_bpe(), folder),
+    "bert": save_wordpiece,
+    "distilbert": save_wordpiece,
+    "electra": save_wordpiece,
+    "roberta": lambda folder: save_fast(byte_level_bpe(), folder),
+    "xlm-roberta": lambda folder: save_fast(unigram(albert=False), folder),
+    "albert": lambda folder: save_fast(unigram(albert=True), folder),
+    "modernbert": lambda folder: save_fast(byte_level_bpe(), folder),
 }
 """By model_type: writes a tokenizer and returns the size of its vocabulary."""
 
-_DISTILBERT = {
+DISTILBERT = {
     "dim": 32,
     "n_layers": 3,
     "n_heads": 4,
@@ -134,8 +155,8 @@ MODERNBERT = {
 """Windows that reach four tokens to each side, in layers 1 and 2."""
 _WITH_BIASES = dict.fromkeys(("norm_bias", "attention_bias", "mlp_bias", "classifier_bias"), True)
 CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
-    "DistilBertForMaskedLM": ("distilbert", _DISTILBERT),
-    "DistilBertModel": ("distilbert", {**_DISTILBERT, "sinusoidal_pos_embds": True}),
+    "DistilBertForMaskedLM": ("distilbert", DISTILBERT),
+    "DistilBertModel": ("distilbert", {**DISTILBERT, "sinusoidal_pos_embds": True}),
     "ElectraForMaskedLM": ("electra", {**SHAPE, "embedding_size": 16}),
     "ElectraForPreTraining": ("electra", {**SHAPE, "embedding_size": 32}),
     "ElectraModel": ("electra", {**SHAPE, "embedding_size": 24, "hidden_act": "relu"}),
@@ -156,13 +177,4 @@ def make(class_name: str, folder: Path, **changes: Any) -> PreTrainedModel:
     """Write a checkpoint with every weight random, tokenizer included, and return its model."""
     model_type, shape = CLASSES[class_name]
     size = TOKENIZERS[model_type](folder)
-    torch.manual_seed(0)
-    config = transformers.AutoConfig.for_model(
-        model_type, vocab_size=size, attn_implementation="eager", **{**shape, **changes}
-    )
-    model: PreTrainedModel = getattr(transformers, class_name)(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn(parameter.shape), alpha=0.1)
-    model.save_pretrained(folder)
-    return model
+    return write_random(folder, class_name, model_type, vocab_size=size, **{**shape, **changes})

@@ -4,39 +4,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 from transformers import PreTrainedModel
 
-from tests.support.made_once import made_once
-from tests.support.tiny_families import MODERNBERT, SHAPE, TOKENIZERS
+from tests.support.made_once import made_once, prefix_of, write_random
+from tests.support.tiny_families import DISTILBERT, MODERNBERT, SHAPE, TOKENIZERS
 
 LABELS = ("bad", "good", "so-so")
-_DISTILBERT = {
-    "dim": 32,
-    "n_layers": 3,
-    "n_heads": 4,
-    "hidden_dim": 64,
-    "max_position_embeddings": 64,
-}
 SHAPES: dict[str, dict[str, Any]] = {
     "bert": SHAPE,
-    "distilbert": _DISTILBERT,
+    "distilbert": DISTILBERT,
     "roberta": {**SHAPE, "type_vocab_size": 1},
     "xlm-roberta": {**SHAPE, "type_vocab_size": 1},
     "electra": {**SHAPE, "embedding_size": 16},
     "albert": {**SHAPE, "embedding_size": 16},
     "modernbert": MODERNBERT,
 }
-PREFIXES = {
-    "bert": "Bert",
-    "distilbert": "DistilBert",
-    "roberta": "Roberta",
-    "xlm-roberta": "XLMRoberta",
-    "electra": "Electra",
-    "albert": "Albert",
-    "modernbert": "ModernBert",
-}
-"""Of the class names of `transformers`."""
 
 
 @made_once
@@ -56,25 +38,9 @@ def make_task(
         labels: Their names; one for a regression.
         changes: Of the config, such as problem_type.
     """
-    size = TOKENIZERS[model_type](folder)
-    torch.manual_seed(1)
-    config = transformers.AutoConfig.for_model(
-        model_type,
-        vocab_size=size,
-        attn_implementation="eager",
-        id2label=dict(enumerate(labels)),
-        label2id={label: i for i, label in enumerate(labels)},
-        **{**SHAPES[model_type], **changes},
-    )
-    kind = getattr(transformers, f"{PREFIXES[model_type]}For{task}")
-    model: PreTrainedModel = kind(config).eval()
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            is_head = "classifier" in name or "qa_outputs" in name
-            # A large head, so that small differences of the states show in its answers.
-            parameter.add_(torch.randn(parameter.shape), alpha=0.3 if is_head else 0.1)
-    model.save_pretrained(folder)
-    return model
+    config = {"vocab_size": TOKENIZERS[model_type](folder), **SHAPES[model_type], **changes}
+    name = f"{prefix_of(model_type)}For{task}"
+    return write_random(folder, name, model_type, labels=labels, seed=1, **config)
 
 
 @torch.no_grad()

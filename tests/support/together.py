@@ -7,15 +7,15 @@ the processes are forked by multiprocessing's fork server, which imports once wh
 import faulthandler
 import multiprocessing
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-from tests.support.ports import kept_port
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 240
@@ -25,13 +25,25 @@ _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
     [
         "bertscope.cli.main",
-        "bertcore.finetuning",
-        "bertcore.pretraining",
+        "bertcore.training.finetuning",
+        "bertcore.training.pretraining",
         "pandas",
         "sklearn.metrics",
         "torch._dynamo",
     ]
 )
+
+
+@contextmanager
+def kept_port() -> Iterator[int]:
+    """Give a free port of this machine, which the system gives to nobody else within the block.
+
+    What listens on it must set SO_REUSEADDR, as torch's store does.
+    """
+    with socket.socket() as guard:
+        guard.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        guard.bind(("127.0.0.1", 0))
+        yield guard.getsockname()[1]
 
 
 def run_together(num_processes: int, words: Sequence[Any], **environ: str) -> tuple[str, str]:

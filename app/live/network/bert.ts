@@ -1,5 +1,5 @@
 // BERT: embeddings, layers with every activation, the masked-word head and the next-sentence head. The names of the
-// tensors are those of the checkpoint's file; bertcore/lowlevel.py is the same network in Python.
+// tensors are those of the checkpoint's file; bertcore/model/lowlevel.py is the same network in Python.
 
 import { add, addBias, gelu, layerNorm, rowsOf, softmax, type Floats, type Machine, type Rows } from "./arithmetic";
 import type { BertConfig, Tensors, WeightsHeader } from "./weights";
@@ -78,9 +78,7 @@ export class Bert {
       const name = `bert.encoder.layer.${layer}`;
       const [input, hidden] = [hiddenStates[layer], hiddenStates[layer + 1]];
       see(this.attend(`${name}.attention`, input, half), layer);
-      const inside = this.linear(`${name}.intermediate.dense`, half, this.work.inner);
-      gelu(inside);
-      this.linear(`${name}.output.dense`, inside, hidden);
+      this.linear(`${name}.output.dense`, this.neurons(layer, half), hidden);
       add(hidden, half);
       this.norm(`${name}.output.LayerNorm`, hidden);
     });
@@ -90,6 +88,13 @@ export class Bert {
   /** A layer's attention anew, [H, T, T], of its input, [T, D]; what is computed next overwrites it. */
   attention(layer: number, input: Floats): Floats {
     return this.weigh(`bert.encoder.layer.${layer}.attention`, input);
+  }
+
+  /** Activations of a layer's feed-forward network, [T, F], of its input; what is computed next overwrites them. */
+  neurons(layer: number, half: Floats): Floats {
+    const inside = this.linear(`bert.encoder.layer.${layer}.intermediate.dense`, half, this.work.inner);
+    gelu(inside);
+    return inside;
   }
 
   get hasMaskedWords(): boolean { return this.tensors.has("cls.predictions.transform.dense.weight"); }

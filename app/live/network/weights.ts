@@ -1,7 +1,7 @@
 // The weights of a checkpoint, from the message that weights.py writes.
 
-import { inflate, type Bytes } from "../../browser/data_blocks";
-import { asFloats, type Message } from "../../canvas/shared/transport";
+import { inflate, type Bytes } from "../../parts/browser/data_blocks";
+import { asFloats, type Message } from "../../parts/canvas/shared/transport";
 import type { Floats } from "./arithmetic";
 import type { CharacterTables } from "./characters";
 import type { TokenizerSettings } from "./wordpiece";

@@ -1,4 +1,4 @@
-// WordPiece as bertcore.tokenizer does it: normalised text, words, and the longest pieces of each from the left.
+// WordPiece as bertcore.model.tokenizer does it: normalised text, words, and the longest pieces of each from the left.
 
 import type { Characters } from "./characters";
 

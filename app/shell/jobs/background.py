@@ -29,8 +29,8 @@ import torch
 from bertcore.base.memory import free_memory, out_of_memory
 from bertcore.data.files import watched
 
-from ...access import visits
-from ...streamlit_internals import is_connected
+from ...server import visits
+from ...server.streamlit_internals import is_connected
 from ..cache import FAILURE_SECONDS, clear_frames, freeze_loaded, is_from, num_bytes
 from ..turns import beside_pages
 from .line import Line
@@ -271,7 +271,8 @@ def _abandon(key: Hashable) -> None:
         _turn_passed.notify_all()
         return
     _works.pop(key, None)
-    _jobs[key].end(error=GivenUp())
+    if key in _jobs:  # one that ended meanwhile may be forgotten
+        _jobs[key].end(error=GivenUp())
 
 
 def _forget() -> None:
@@ -302,10 +303,7 @@ def _num_cores() -> int:
 
 
 def _num_before(key: Hashable, visitor: str) -> int:
-    """Return how many jobs of others end or pause before one in line begins.
-
-    A visitor's own other jobs are no place in a queue.
-    """
+    """Return how many jobs of others end or pause before one in line begins."""
     order = _line.order()
     before = [*_turns, *order[: order.index(key)]]
     num_others = sum(_jobs[other].is_awaited(besides=visitor) for other in before)
@@ -347,11 +345,7 @@ def _take_turn(key: Hashable) -> None:
 
 
 def _pause(key: Hashable, job: Job) -> None:
-    """Wait in line until it is the turn of a job that has begun; no time if it stands alone.
-
-    Raises:
-        GivenUp: If nobody waits for it any more.
-    """
+    """Wait in line until it is the turn of a begun job; GivenUp if nobody waits for it."""
     for visitor in job.askers:
         _line.join(visitor, key, is_next=True)
     _turns.pop(key, None)

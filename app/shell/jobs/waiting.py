@@ -14,9 +14,10 @@ from typing import Any
 
 import streamlit as st
 
-from ...streamlit_internals import StopException, session
+from ...server.streamlit_internals import StopException, session
 from .. import turns
 from ..signals import arrival
+from ..words import tr
 from . import background
 from .background import GivenUp, Job, Work
 
@@ -72,9 +73,11 @@ def result(
     """
     if is_stopped(work.key):
         row = st.container(horizontal=True, vertical_alignment="center")
-        row.info(stopped)
+        row.info(tr(stopped))
         icon = ":material/play_arrow:"
-        row.button("Start again", key=f"again_{name}", on_click=_start, args=(work.key,), icon=icon)
+        row.button(
+            tr("Start again"), key=f"again_{name}", on_click=_start, args=(work.key,), icon=icon
+        )
         return None
     if work.is_of_page:
         st.session_state.setdefault(_OF_PAGE, set()).add(name)
@@ -100,7 +103,7 @@ def result(
     with st.container(horizontal=True, vertical_alignment="center"):
         watch()
         icon, args = ":material/stop:", (name, work.key)
-        st.button("Stop", key=f"stop_{name}", on_click=_stop, args=args, icon=icon)
+        st.button(tr("Stop"), key=f"stop_{name}", on_click=_stop, args=args, icon=icon)
     arrival(sign, key=f"arrival_{name}")
     return None
 

@@ -27,9 +27,9 @@ from bertcore.analysis.attribution.faithfulness_scores import (
     faithfulness,
     random_faithfulness,
 )
+from bertcore.analysis.attribution.file_words import FileWords, RowWords, WordMean, explain_file
 from bertcore.analysis.attribution.gradients import (
     BASELINES,
-    PARTS,
     Attribution,
     Conductance,
     can_differentiate,
@@ -39,6 +39,12 @@ from bertcore.analysis.attribution.gradients import (
     layer_conductance,
 )
 from bertcore.analysis.attribution.labelled_file import FileRun, run_file
+from bertcore.analysis.attribution.masked_word import (
+    RandomWeightsCheck,
+    WordAttribution,
+    attribute_word,
+    check_random_weights,
+)
 from bertcore.analysis.attribution.task_input import (
     OCCLUSIONS,
     Occlusion,
@@ -48,7 +54,7 @@ from bertcore.analysis.attribution.task_input import (
     without,
 )
 from bertcore.base.public import imported
-from bertcore.tasks import (
+from bertcore.training.tasks import (
     ChoiceAnswer,
     ChoiceInput,
     LabelAnswer,
@@ -61,7 +67,7 @@ from bertcore.tasks import (
     TaskInput,
     Word,
 )
-from bertcore.tasks.answers import (
+from bertcore.training.tasks.answers import (
     ClassTarget,
     LabelTarget,
     ScoreTarget,
@@ -69,6 +75,6 @@ from bertcore.tasks.answers import (
     TagTarget,
     Target,
 )
-from bertcore.tasks.judged import MetricTable, WrongAnswer
+from bertcore.training.tasks.judged import MetricTable, WrongAnswer
 
 __all__ = imported(globals())

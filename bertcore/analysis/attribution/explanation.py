@@ -21,9 +21,9 @@ from bertcore.analysis.attribution.gradients import (
     layer_conductance,
 )
 from bertcore.analysis.attribution.task_input import OCCLUSIONS, occlusion, task_input
-from bertcore.tasks import TaskAnswer, TaskInput
-from bertcore.tasks.answers import Target
-from bertcore.tasks.model import TaskModel
+from bertcore.training.tasks import TaskAnswer, TaskInput
+from bertcore.training.tasks.answers import Target
+from bertcore.training.tasks.model import TaskModel
 
 OnFraction = Callable[[float], None]
 
@@ -46,7 +46,7 @@ class Explanation:
     """By method, [W]: "ig" (integrated gradients) and "gradient" (gradient x input) where gradients
     reach the words, and "occlusion"; [CLS] and [SEP] are 0 or NaN if a method leaves them alone."""
     faithfulness: dict[str, Faithfulness]
-    """By method."""
+    """By method; empty if they were not compared."""
     random: list[Faithfulness]
     """That of words in random order."""
     value: float
@@ -92,6 +92,7 @@ def explain_text(
     baseline: str = BASELINES[0],
     steps: int = STEPS,
     how: str = OCCLUSIONS[0],
+    compare: bool = True,
     on_fraction: OnFraction = lambda fraction: None,
 ) -> Explanation:
     """Attribute an answer to words, by each method that the model allows.
@@ -100,6 +101,7 @@ def explain_text(
         target: What is explained; None: the given answer, of a tagger that of the first word.
         baseline, steps: As for `integrated_gradients`.
         how: How words are occluded, one of OCCLUSIONS.
+        compare: Whether to test how faithful the methods are, which takes as long again.
         on_fraction: Called with the fraction done.
 
     ValueError as `answer`, `integrated_gradients` and `occlusion`.
@@ -111,19 +113,18 @@ def explain_text(
     if can_differentiate(model):
         gradients = integrated_gradients(model, source, target, baseline=baseline, steps=steps)
         first, delta = gradients.baseline, gradients.delta
-        words["ig"] = source.merge(gradients.parts["token"])
-        on_fraction(0.4)
-        words["gradient"] = source.merge(gradient_x_input(model, source, target).parts["token"])
-    on_fraction(0.5)
+        words["ig"] = source.merge(gradients.tokens)
+        on_fraction(0.6)
+        words["gradient"] = source.merge(gradient_x_input(model, source, target).tokens)
+    on_fraction(0.7)
     occluded = occlusion(model, source, target, how=how)
     words["occlusion"] = occluded.importance
-    on_fraction(0.7)
     return Explanation(
         source=source,
         target=target,
         words=words,
-        faithfulness=faithfulness(model, source, target, words, how=how),
-        random=random_faithfulness(model, source, target, how=how),
+        faithfulness=faithfulness(model, source, target, words, how=how) if compare else {},
+        random=random_faithfulness(model, source, target, how=how) if compare else [],
         value=occluded.value,
         baseline=first,
         delta=delta,

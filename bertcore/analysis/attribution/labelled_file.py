@@ -1,7 +1,7 @@
 """Predictions of a fine-tuned model on a labelled file: answers, confidences and worst errors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,22 +11,20 @@ from numpy.typing import NDArray
 from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.configs.columns import USUAL, Columns
 from bertcore.data.files import BadRows
-from bertcore.evaluation.answer_notes import Inputs
-from bertcore.evaluation.breakdown import Calibration, Slice, by_length, calibration
-from bertcore.tasks import Task, find_task
-from bertcore.tasks.judged import (
+from bertcore.training.evaluation.answer_notes import Inputs
+from bertcore.training.evaluation.breakdown import Calibration, Slice, by_length, calibration
+from bertcore.training.tasks import find_task
+from bertcore.training.tasks.judged import (
     ROWS_AT_ONCE,
-    ExampleBlock,
-    FileJudge,
     JudgedAnswers,
     MetricTable,
     WorstAnswers,
     WrongAnswer,
     joined,
 )
-from bertcore.tasks.model import TaskModel
-from bertcore.tasks.read import ReadParts, stream_examples
-from bertcore.tasks.rows import Rows, ordered_batches
+from bertcore.training.tasks.model import TaskModel
+from bertcore.training.tasks.read import ReadParts, stream_examples
+from bertcore.training.tasks.rows import Rows, ordered_batches
 
 NUM_ERRORS = 200
 """Number of wrong answers kept with their texts."""
@@ -52,8 +50,6 @@ class FileRun(JudgedAnswers):
     """At most NUM_ERRORS, the most severe first."""
     num_errors: int
     """Number of wrong answers; for tags, of sentences with one."""
-    is_whole: bool
-    """Whether the whole file was run."""
     notes: tuple[str, ...]
 
     def metrics(self) -> MetricTable:
@@ -64,7 +60,7 @@ class FileRun(JudgedAnswers):
         """Return how often confident answers are right; None for a regression."""
         if not find_task(self.task).has_confidence:
             return None
-        return calibration(self.confidence, self.right.astype(np.float64))
+        return calibration(self.confidence, self.right)
 
     def slices_by_length(self) -> list[Slice]:
         """Return the mean quality by length."""
@@ -85,25 +81,28 @@ def run_file(
     rows_at_once: int = ROWS_AT_ONCE,
     read: ReadParts | None = None,
     on_rows: OnRows = lambda number: None,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> FileRun:
     """Run a labelled file through a model, a few thousand rows at a time.
 
     Args:
         path, columns, skip_bad_rows: As for `read_task_data`.
         max_length: Longest input in tokens; None takes the limit of the fine-tuning.
-        rows_at_once: Rows between two calls of `should_stop`.
+        rows_at_once: Rows that are read and run together.
         read: As for `stream_examples`.
         on_rows: Called after each batch with the number of examples done.
-        should_stop: Whether to stop and return the results so far.
 
     ValueError if the file cannot be read, no row can be used, or the model answers NaN.
     """
     path, task = Path(path), model.task
     length = model.default_length if max_length is None else max_length
     bad = BadRows(skip=skip_bad_rows)
-    gathered = _Gathered(model, task, task.file_judge(path, model.labels))
-    is_whole = True
+    judge = task.file_judge(path)
+    worst = WorstAnswers(NUM_ERRORS, _LONGEST_TEXT)
+    answers: list[JudgedAnswers] = []
+    rows: list[int] = []
+    hashes: list[int] = []
+    labels: tuple[str, ...] = ()
+    num_cut = 0
     for part in stream_examples(
         path,
         task,
@@ -115,67 +114,35 @@ def run_file(
         rows_at_once=rows_at_once,
         read=read,
     ):
-        # Checked only while rows remain: a run stopped after its last row is complete.
-        if gathered.num_examples and should_stop():
-            is_whole = False
-            break
-        gathered.take(part, on_rows)
-    if not gathered.num_examples:
+
+        def report(done: float, before: int = len(rows), count: int = len(part.examples)) -> None:
+            on_rows(before + int(count * done))
+
+        judged = judge(part, logits_by_row(model, part.data.rows, report))
+        answers.append(judged.answers)
+        for error in judged.errors:
+            worst.add(error)
+        rows += [example.row for example in part.examples]
+        hashes += part.data.rows.hashes
+        num_cut += part.data.rows.num_cut
+        labels = part.data.labels
+    if not rows:
         raise ValueError(f"{str(path)!r} has no example to use (0 rows). {bad.why_empty()}")
     notes = [*model.notes, *bad.notes()]
-    if gathered.num_cut:
-        notes.append(f"{gathered.num_cut:,} rows were truncated at {length} tokens.")
-    return gathered.finish(is_whole, tuple(notes))
-
-
-@dataclass(slots=True)
-class _Gathered:
-    model: TaskModel
-    task: Task
-    judge: FileJudge
-    num_examples: int = 0
-    num_cut: int = 0
-    _labels: tuple[str, ...] = ()
-    _rows: list[int] = field(default_factory=list)
-    _num_inputs: int = 0
-    _texts: set[int] = field(default_factory=set)
-    """Hash of each different input."""
-    _parts: list[JudgedAnswers] = field(default_factory=list)
-    _worst: WorstAnswers = field(default_factory=lambda: WorstAnswers(NUM_ERRORS, _LONGEST_TEXT))
-
-    def take(self, part: ExampleBlock, on_rows: OnRows) -> None:
-        """Run a part and keep its answers and worst errors."""
-
-        def on_fraction(fraction: float) -> None:
-            on_rows(self.num_examples + int(len(part.examples) * fraction))
-
-        judged = self.judge(part, logits_by_row(self.model, part.data.rows, on_fraction))
-        self._parts.append(judged.answers)
-        self._labels = part.data.labels
-        for error in judged.errors:
-            self._worst.add(error)
-        self._rows += [example.row for example in part.examples]
-        self.num_examples += len(part.examples)
-        self.num_cut += part.data.rows.num_cut
-        hashes = part.data.rows.hashes
-        self._num_inputs += len(hashes)
-        self._texts.update(hashes)
-
-    def finish(self, is_whole: bool, notes: tuple[str, ...]) -> FileRun:
-        run = FileRun(
-            task=self.task.name,
-            labels=self._labels,
-            num_examples=self.num_examples,
-            rows=np.array(self._rows, dtype=np.int64),
-            errors=self._worst.sorted(),
-            num_errors=self._worst.num_seen,
-            is_whole=is_whole,
-            notes=notes,
-            **joined(self._parts),
-        )
-        inputs = Inputs(self._num_inputs, len(self._texts))
-        said = self.task.file_notes(run, run.labels, inputs)
-        return replace(run, notes=(*notes, *said))
+    if num_cut:
+        notes.append(f"{num_cut:,} rows were truncated at {length} tokens.")
+    run = FileRun(
+        task=task.name,
+        labels=labels,
+        num_examples=len(rows),
+        rows=np.array(rows, dtype=np.int64),
+        errors=worst.sorted(),
+        num_errors=worst.num_seen,
+        notes=tuple(notes),
+        **joined(answers),
+    )
+    noted = task.file_notes(run, labels, Inputs(len(hashes), len(set(hashes))))
+    return replace(run, notes=(*notes, *noted))
 
 
 @torch.inference_mode()

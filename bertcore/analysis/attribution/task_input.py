@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from bertcore.analysis.shared.inputs import require_finite_logits
-from bertcore.likelihood import TOKENS_PER_BATCH, Row
-from bertcore.tasks import TaskInput
-from bertcore.tasks.answers import Target
-from bertcore.tasks.inputs import choice_input
-from bertcore.tasks.model import TaskModel
-from bertcore.tokenizer import Encoding
-from bertcore.tokenizer.encoding import words_of
+from bertcore.model.likelihood import TOKENS_PER_BATCH, Row
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.tokenizer.encoding import words_of
+from bertcore.training.tasks import TaskInput
+from bertcore.training.tasks.answers import Target
+from bertcore.training.tasks.inputs import choice_input
+from bertcore.training.tasks.model import TaskModel
 
 OCCLUSIONS = ("mask", "drop")
 """Ways to remove a word: replace each of its pieces with [MASK], or drop the pieces."""
@@ -81,17 +81,16 @@ def without(
     for word in words:
         for number, start, end in source.spans(word):
             gone[number].update(range(start, end))
-    stand_in = model.tokenizer.mask_id if how == "mask" else None
-    return [_row(row, places, stand_in) for row, places in zip(source.rows, gone, strict=True)]
-
-
-def _row(encoding: Encoding, gone: Collection[int], stand_in: int | None) -> Row:
-    """Return a row with some tokens replaced, or left out."""
-    ids, segments = encoding.input_ids, encoding.segment_ids
-    if stand_in is not None:
-        return Row([stand_in if i in gone else id for i, id in enumerate(ids)], list(segments))
-    attention_mask = [i for i in range(len(ids)) if i not in gone]
-    return Row([ids[i] for i in attention_mask], [segments[i] for i in attention_mask])
+    rows = []
+    for row, places in zip(source.rows, gone, strict=True):
+        ids, segments = list(row.input_ids), list(row.segment_ids)
+        if how == "mask":
+            ids = [model.tokenizer.mask_id if i in places else id for i, id in enumerate(ids)]
+        else:
+            left = [i for i in range(len(ids)) if i not in places]
+            ids, segments = [ids[i] for i in left], [segments[i] for i in left]
+        rows.append(Row(ids, segments))
+    return rows
 
 
 def check_occlusion(model: TaskModel, how: str) -> None:
@@ -107,7 +106,7 @@ def check_occlusion(model: TaskModel, how: str) -> None:
 
 def whole(source: TaskInput) -> list[Row]:
     """Return the rows of the unchanged input."""
-    return [_row(row, (), None) for row in source.rows]
+    return [Row(list(row.input_ids), list(row.segment_ids)) for row in source.rows]
 
 
 def run_task(model: TaskModel, inputs: Sequence[Sequence[Row]]) -> list[Tensor]:
@@ -130,34 +129,28 @@ def run_task(model: TaskModel, inputs: Sequence[Sequence[Row]]) -> list[Tensor]:
 @torch.inference_mode()
 def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
     """Return the logits of each row, [C], [T, C], or of one choice [1]."""
-    module = model.module
-    device = module.device
     row_logits: list[Tensor] = [torch.empty(0)] * len(rows)
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].input_ids))
     while order:
-        longest = len(rows[order[-1]].input_ids)
-        count = max(1, TOKENS_PER_BATCH // longest)
-        batch_rows, order = order[-count:], order[:-count]
-        ids = torch.full((len(batch_rows), longest), model.tokenizer.pad_id)
-        segments = torch.zeros(len(batch_rows), longest, dtype=torch.long)
-        attention_mask = torch.zeros(len(batch_rows), longest, dtype=torch.bool)
-        for place, i in enumerate(batch_rows):
-            length = len(rows[i].input_ids)
-            ids[place, :length] = torch.tensor(rows[i].input_ids)
-            segments[place, :length] = torch.tensor(rows[i].segment_ids)
-            attention_mask[place, :length] = True
-        batch = [ids, segments] if bool(attention_mask.all()) else [ids, segments, attention_mask]
+        count = max(1, TOKENS_PER_BATCH // len(rows[order[-1]].input_ids))
+        chosen, order = order[-count:], order[:-count]
+        lengths = [len(rows[i].input_ids) for i in chosen]
+        batch = [
+            _padded([rows[i].input_ids for i in chosen], model.tokenizer.pad_id),
+            _padded([rows[i].segment_ids for i in chosen], 0),
+        ]
+        if len(set(lengths)) > 1:
+            batch.append(_padded([[1] * length for length in lengths], 0).bool())
         if model.task.reads_choices:  # each is run alone: an input of one choice
             batch = [part[:, None] for part in batch]
-        logits = module(*(part.to(device) for part in batch)).float().cpu()
-        for place, i in enumerate(batch_rows):
-            logits_of_row = logits[place]
-            row_logits[i] = (
-                logits_of_row[: len(rows[i].input_ids)]
-                if model.task.answers_each_token
-                else logits_of_row
-            )
+        logits = model.module(*(part.to(model.module.device) for part in batch)).float().cpu()
+        for i, length, of_row in zip(chosen, lengths, logits, strict=True):
+            row_logits[i] = of_row[:length] if model.task.answers_each_token else of_row
     return row_logits
+
+
+def _padded(lists: Sequence[Sequence[int]], value: int) -> Tensor:
+    return nn.utils.rnn.pad_sequence([torch.tensor(numbers) for numbers in lists], True, value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import word_log_probabilities
-from bertcore.model import Model, NextSentence
-from bertcore.trace import Trace
+from bertcore.model.model import Model, NextSentence
+from bertcore.model.trace import Trace
+
+SMALL_KL, SMALL_POINTS = 0.05, 5
+"""Nats, and points of the probability of a yes, below which an answer has not changed to speak of:
+switched off alone, three of four heads of the shipped checkpoint move its guess by less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,10 @@ def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> Be
         raise ValueError("the two runs have different tokens; run the same input twice.")
     for trace in (before, after):
         check_finite(trace)
+    mask_id = bert.tokenizer.mask_id
+    masks = [(i, i) for i, token_id in enumerate(before.input_ids) if token_id == mask_id]
     return BeforeAfter(
-        shifts=word_shifts(bert, before, after, _masks(bert, before), top_k),
+        shifts=word_shifts(bert, before, after, masks, top_k),
         next_before=next_sentence_of(bert, before),
         next_after=next_sentence_of(bert, after),
         hidden_change=cosine_change(before.hidden_states, after.hidden_states).numpy(),
@@ -159,11 +165,6 @@ def word_shifts(
 def kl_divergence(before: Tensor, after: Tensor) -> Tensor:
     """Return KL(before || after) in nats of log-probabilities [..., V] and [..., V], [...]."""
     return (before.exp() * (before - after)).sum(-1).clamp_min(0)
-
-
-def _masks(bert: Model, trace: Trace) -> list[tuple[int, int]]:
-    mask_id = bert.tokenizer.mask_id
-    return [(i, i) for i, token_id in enumerate(trace.input_ids) if token_id == mask_id]
 
 
 def next_sentence_of(bert: Model, trace: Trace) -> NextSentence | None:

@@ -22,8 +22,8 @@ from bertcore.analysis.compare.decision import (
 )
 from bertcore.analysis.compare.shared_units import SharedUnits, head_divergence, shared_units
 from bertcore.analysis.compare.weight_drift import vocabulary
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 MASKS = ("[MASK]", "<mask>")
 """Spellings of the mask token in the families."""
@@ -96,7 +96,7 @@ class TextComparison:
         count = min(len(one.places), len(two.places))
         return [Place(f"number {n + 1}", (n, n)) for n in range(count)]
 
-    def compared(self, kind: str = "", place: int = 0, answer: str = "") -> "ComparedAnswers":
+    def compared(self, kind: str = "", place: int = 0) -> "ComparedAnswers":
         """Return both answers at one place; see `compare_answers`."""
         question, sides = self.asked(kind)
         places = self.places(kind)
@@ -106,7 +106,7 @@ class TextComparison:
                 f"question {question.kind!r}."
             )
         name, both = places[place]
-        followed = answer or _usual_answer(question, sides, both)
+        followed = _usual_answer(question, sides, both)
         return ComparedAnswers(
             kind=question.kind,
             place=name,
@@ -130,9 +130,9 @@ class AnswerRow:
     """An answer with both probabilities, of yes for a label, or with both scores."""
 
     answer: str
-    first: float
+    p_first: float
     """NaN if a checkpoint has no such answer."""
-    second: float
+    p_second: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +141,13 @@ class AnswerAtLayer:
 
     checkpoint: str
     """"first" or "second"."""
-    layer: int
-    """0: the embeddings."""
+    state: int
+    """hidden_states[state], 0 the input."""
     answer: str
-    p_answer: float
     p_followed: float
     """Probability of the answer that is followed; NaN if the checkpoint has no such answer."""
     settled: int | None
-    """First layer from which the answer is the final one; None for a score."""
+    """First hidden state from which on the answer is the final one; None for a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,26 +161,26 @@ class ComparedAnswers:
     rows: tuple[AnswerRow, ...]
     """The most probable answers of both, the highest probability first."""
     followed: str
-    """The answer that is followed through the layers."""
+    """The answer that is followed through the layers: the final one of the checkpoint whose head it
+    is, or of the surer one."""
     layers: tuple[AnswerAtLayer, ...]
 
 
 def limits(first: Model, second: Model) -> list[str]:
     """Return sentences on what cannot be compared between two checkpoints; [] if everything can."""
-    sentences = []
     one, two = first.config, second.config
+    sentences = []
     if one.family.name != two.family.name:
         sentences.append(
             f"The first is of the family {one.family.name}, the second of {two.family.name}: "
             "parts that only one of them has are left out."
         )
-    if vocabulary(first) != vocabulary(second):
-        shared = len(set(vocabulary(first)) & set(vocabulary(second)))
+    ours, theirs = vocabulary(first), vocabulary(second)
+    if ours != theirs:
         sentences.append(
-            f"Their vocabularies differ ({first.tokenizer.vocab_size:,} and "
-            f"{second.tokenizer.vocab_size:,} pieces, {shared:,} in both): the token tables are "
-            "compared over the shared pieces, and where they split a text differently, words are "
-            "compared instead of pieces."
+            f"Their vocabularies differ ({len(ours):,} and {len(theirs):,} pieces, "
+            f"{len({*ours} & {*theirs}):,} in both): token tables are compared over the shared "
+            "pieces, and where the two split a text differently, words are compared."
         )
     if one.hidden_size != two.hidden_size:
         sentences.append(
@@ -191,15 +190,9 @@ def limits(first: Model, second: Model) -> list[str]:
         )
     shapes = [(c.num_hidden_layers, c.num_attention_heads) for c in (one, two)]
     if shapes[0] != shapes[1]:
-        (layers_1, heads_1), (layers_2, heads_2) = shapes
         sentences.append(
-            f"They have {layers_1} layers of {heads_1} heads and {layers_2} of {heads_2}, so "
-            "their heads do not correspond and are not compared."
-            + (
-                " Layers are matched by their number as far as both have them."
-                if one.hidden_size == two.hidden_size and layers_1 != layers_2
-                else ""
-            )
+            "They have {} layers of {} heads and {} of {}, so their heads do not correspond and "
+            "are not compared; layers are matched by their number.".format(*shapes[0], *shapes[1])
         )
     return sentences
 
@@ -241,7 +234,6 @@ def compare_answers(
     *,
     question: str = "",
     place: int = 0,
-    answer: str = "",
 ) -> ComparedAnswers:
     """Compare the answers of two checkpoints to one question about a text, layer by layer.
 
@@ -249,14 +241,12 @@ def compare_answers(
         text, text_b: With [MASK] or <mask> for each checkpoint's own mask token.
         question: A key of `decision.KINDS`; "" for the first that the text poses.
         place: Number of the mask, word, label, or end of a span.
-        answer: What is followed through the layers; "" for the final answer of the checkpoint whose
-            head it is, or of the surer one.
 
     ValueError if the text does not pose the question or has no such place, or a run holds NaN.
     """
     traces = run_both(first, second, text, text_b)
     comparison = compare_text(first, second, traces, questions(first, second))
-    return comparison.compared(question, place, answer)
+    return comparison.compared(question, place)
 
 
 def compare_heads(
@@ -312,10 +302,7 @@ def head_in_both(
 
 
 def compare_text(
-    first: Model,
-    second: Model,
-    traces: tuple[Trace, Trace],
-    all_questions: Sequence[Question],
+    first: Model, second: Model, traces: tuple[Trace, Trace], all_questions: Sequence[Question]
 ) -> TextComparison:
     """Compare the runs of one text through two checkpoints.
 
@@ -346,10 +333,7 @@ def compare_text(
 
 
 def _rows(sides: Sides, both: tuple[int, int]) -> tuple[AnswerRow, ...]:
-    """Return the most probable answers of both at a place, matched by name.
-
-    Half of them are each side's own, however unsure one of them is, unless all fit.
-    """
+    """Return the most probable answers of both at a place, half each side's own unless all fit."""
     tops = [_most_probable(side, place) for side, place in zip(sides, both, strict=True)]
     names = dict.fromkeys(name for top in tops for name in top)
     if len(names) > MOST_ANSWERS:
@@ -358,7 +342,7 @@ def _rows(sides: Sides, both: tuple[int, int]) -> tuple[AnswerRow, ...]:
         AnswerRow(name, *(_final(side, at, name) for side, at in zip(sides, both, strict=True)))
         for name in names
     ]
-    return tuple(sorted(rows, key=lambda row: -np.nanmax([row.first, row.second])))
+    return tuple(sorted(rows, key=lambda row: -np.nanmax([row.p_first, row.p_second])))
 
 
 def _most_probable(side: LayerDecisions | None, place: int) -> list[str]:
@@ -402,10 +386,10 @@ def _by_layer(sides: Sides, both: tuple[int, int], followed: str) -> list[Answer
         if side is None:
             continue
         column = side.names.index(followed) if followed in side.names else None
-        for layer, p in enumerate(side.probabilities[:, at]):
-            best, p_best = side.names[side.answers[layer, at]], float(p.max())
+        for state, p in enumerate(side.probabilities[:, at]):
+            best = side.names[side.answers[state, at]]
             p_followed = math.nan if column is None else float(p[column])
-            rows.append(AnswerAtLayer(name, layer, best, p_best, p_followed, side.settled[at]))
+            rows.append(AnswerAtLayer(name, state, best, p_followed, side.settled[at]))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""The questions that a checkpoint can answer, its answers layer by layer, and their gradients.
+"""The questions that a checkpoint can answer, and its answers layer by layer.
 
 A decision contains only the head, so it can read any layer, and the encoder of another checkpoint
 of the same width. But a head was trained on the last hidden state only: its answer on an earlier
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.compare.before_after import check_finite
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 KINDS = {
     "class": "class of the text",
@@ -175,7 +175,7 @@ def pretraining_decisions(bert: Model) -> tuple[Decision, ...]:
 
 
 def _task_decision(bert: Model, source: str | Path) -> tuple[tuple[Decision, ...], str]:
-    from bertcore.tasks.model import open_task_model
+    from bertcore.training.tasks.model import open_task_model
 
     try:
         model = open_task_model(source, bert=bert)
@@ -273,15 +273,3 @@ def settling_layer(answers: list[int]) -> int:
     while layer > 0 and answers[layer - 1] == answers[-1]:
         layer -= 1
     return layer
-
-
-def log_odds(logits: Tensor, answer: int) -> Tensor:
-    """Return ln p / (1 - p) of an answer from logits [C]; a single output is returned unchanged.
-
-    >>> round(float(log_odds(torch.tensor([1.0, 3.0]), 1)), 6)
-    2.0
-    """
-    if len(logits) == 1:
-        return logits[0]
-    others = torch.cat([logits[:answer], logits[answer + 1 :]])
-    return logits[answer] - others.logsumexp(0)

@@ -17,10 +17,10 @@ from bertcore.analysis.compare.before_after import (
     next_sentence_of,
     word_shifts,
 )
-from bertcore.likelihood import reads_from_left, token_log_likelihoods
-from bertcore.model import Model, NextSentence
-from bertcore.tokenizer import Encoding
-from bertcore.trace import Trace
+from bertcore.model.likelihood import reads_from_left, token_log_likelihoods
+from bertcore.model.model import Model, NextSentence
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.trace import Trace
 
 Text = tuple[str, str | None]
 """Text A and text B."""

@@ -14,10 +14,10 @@ from bertcore.analysis.compare.weight_drift import (
     weight_drift,
 )
 from bertcore.analysis.words.training_example import TrainingExample, training_example
-from bertcore.configs.data import MASKED_LM_PROB
-from bertcore.loading import load
-from bertcore.objectives.row import ACTIONS, Actions
-from bertcore.tasks import LabelAnswer, open_task_model
+from bertcore.model.architecture.objectives import MASKED_LM_PROB
+from bertcore.model.loading import load
+from bertcore.model.objectives.row import ACTIONS, Actions
+from bertcore.training.tasks import LabelAnswer, SpanAnswers, open_task_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,11 @@ class TwoPhases:
 
     example: TrainingExample
     """Of the pretrained network."""
-    sentence: str
-    """What the fine-tuned network reads: the first of the document."""
-    answer: LabelAnswer
+    finetuned: str
+    """The second network."""
+    tokens: tuple[str, ...]
+    """What it reads: the document's first sentence, or a question and the document."""
+    answer: LabelAnswer | SpanAnswers
     heads: tuple[str, ...]
     """Parts that the pretrained network alone has."""
     parts: tuple[MovedPart, ...]
@@ -56,27 +58,35 @@ def two_phases(
     actions: Actions = ACTIONS,
     pretrained: str = "default",
     finetuned: str = "sentiment",
+    question: str = "",
 ) -> TwoPhases:
-    """Return the answers of a pretrained network and of a classifier that began as its copy.
+    """Return the answers of a pretrained network and of a fine-tuned one that began as its copy.
 
     Args:
         text, others, seed, masked_lm_prob, actions: As for `training_example`.
         pretrained, finetuned: Checkpoints, as for `bertcore.load`.
+        question: What a network for "qa" is asked about the text; "" for a classifier.
 
-    ValueError as `training_example`, or if the second is no classifier.
+    ValueError as `training_example`, or if the second is neither, or is not asked as it must be.
     """
     bert = load(pretrained)
     options: dict[str, Any] = {"masked_lm_prob": masked_lm_prob, "actions": actions}
     example = training_example(bert, text, others, seed=seed, **options)
-    sentence = example.sentences[0].text
     model = open_task_model(finetuned)
-    answered = answer(model, task_input(model, sentence))
-    if not isinstance(answered, LabelAnswer):
-        raise ValueError(f"{finetuned} is no classifier. Give one that has labels.")
+    source = task_input(model, *((question, text) if question else (example.sentences[0].text,)))
+    answered = answer(model, source)
+    if not isinstance(answered, LabelAnswer | SpanAnswers) or (model.task.name == "qa") != bool(
+        question
+    ):
+        raise ValueError(
+            f"{finetuned} is for the task {model.task.name!r}. Give one for classify without a "
+            "question, or one for qa with a question."
+        )
     drift = weight_drift(bert, load(finetuned))
     return TwoPhases(
         example,
-        sentence,
+        finetuned,
+        tuple(source.encoding.tokens),
         answered,
         heads=tuple(dict.fromkeys(part_of(name)[1] for name in drift.only_first)),
         parts=tuple(

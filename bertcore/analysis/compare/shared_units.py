@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.compare.before_after import divergence_of_rows
-from bertcore.trace import Trace
+from bertcore.model.trace import Trace
 
 
 class Unit(NamedTuple):

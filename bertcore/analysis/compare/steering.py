@@ -13,13 +13,13 @@ from torch import Tensor, nn
 from bertcore.analysis.compare.before_after import check_finite, kl_divergence, next_sentence_of
 from bertcore.analysis.compare.task_shift import compare_task, readable_task
 from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
-from bertcore.bert import Bert, with_parts
-from bertcore.interventions import Changes
-from bertcore.model import Model
-from bertcore.network import Network
-from bertcore.network.task_reader import TaskReader
-from bertcore.tokenizer import Encoding
-from bertcore.trace import Trace
+from bertcore.model.bert import Bert, with_parts
+from bertcore.model.interventions import Changes
+from bertcore.model.model import Model
+from bertcore.model.network import Network
+from bertcore.model.network.task_reader import TaskReader
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.trace import Trace
 
 MAX_WORDS = 50
 """Words in a list."""

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from bertcore.analysis.compare.before_after import kl_divergence
 from bertcore.base.memory import out_of_memory
-from bertcore.model import Model
-from bertcore.network.task_reader import TaskReader
-from bertcore.tasks.model import read_task_head
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.network.task_reader import TaskReader
+from bertcore.model.trace import Trace
+from bertcore.training.tasks.model import read_task_head
 
 SPAN_NAMES = ("start", "end")
 

@@ -11,7 +11,7 @@ from bertcore.analysis.compare.cka import LayerSimilarity, layer_similarity
 from bertcore.analysis.compare.shared_units import shared_units
 from bertcore.analysis.shared.collect import Progress
 from bertcore.data.texts import Sentence
-from bertcore.model import Model
+from bertcore.model.model import Model
 
 MAX_SENTENCES = 500
 """Maximum number of texts compared; the result states how many were left out."""

@@ -1,4 +1,4 @@
-"""Distance between the weights of two checkpoints, tensor by tensor."""
+"""Distance between the weights of two checkpoints, part by part."""
 
 import math
 import re
@@ -16,10 +16,10 @@ from bertcore.analysis.words.training_example import (
     one_step,
     training_example,
 )
-from bertcore.configs.data import MASKED_LM_PROB
-from bertcore.model import Model
-from bertcore.network import Encoder
-from bertcore.objectives.row import ACTIONS, Actions
+from bertcore.model.architecture.objectives import MASKED_LM_PROB
+from bertcore.model.model import Model
+from bertcore.model.network import Encoder
+from bertcore.model.objectives.row import ACTIONS, Actions
 
 LAYER_KINDS = {
     "attention.query": "query",
@@ -74,51 +74,25 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class TensorDrift:
-    """One tensor of both checkpoints."""
-
-    name: str
-    """Our name for it, such as layers.0.attention.query.weight."""
-    part: str
-    """A value of LAYER_KINDS or OTHER_KINDS."""
-    layer: int | None
-    """From 0; None outside the layers."""
-    drift: Drift
-    rows: str = ""
-    """What was compared, if not all of it: the rows of shared pieces."""
-
-
-@dataclass(frozen=True, slots=True)
 class WeightDrift:
-    """All tensors of two checkpoints."""
+    """All tensors of two checkpoints, those of a part as one vector."""
 
-    tensors: tuple[TensorDrift, ...]
-    """The tensors that both have, in the order of the network."""
     layers: Mapping[tuple[int, str], Drift]
-    """By (layer, part): matrix and bias as one vector; a key for each that both have in the same
-    shape."""
+    """By (layer, part) in the order of the network: those that both have in the same shape."""
     others: Mapping[str, Drift]
     """By part, outside the layers."""
     only_first: tuple[str, ...]
     """Tensors missing from the second checkpoint."""
     only_second: tuple[str, ...]
     """Tensors missing from the first checkpoint."""
-    mis_shaped: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
-    """Tensors of different shapes, which are not compared: both shapes."""
+    mis_shaped: tuple[str, ...]
+    """Tensors of different shapes, which are not compared."""
     not_finite: tuple[str, ...]
     """Tensors with NaN or infinity on one side."""
 
-    @property
-    def is_same(self) -> bool:
-        """Whether both have the same tensors with the same numbers."""
-        uneven = self.only_first or self.only_second or self.mis_shaped
-        return not uneven and all(
-            tensor.drift.relative == 0 and not tensor.rows for tensor in self.tensors
-        )
-
 
 def weight_drift(first: Model, second: Model) -> WeightDrift:
-    """Compare the weights of two checkpoints, tensor by tensor; layers are matched by number.
+    """Compare the weights of two checkpoints; layers are matched by number.
 
     Where the vocabularies differ, the token table and the decoder's bias are compared over the
     pieces that both have. A fine-tuned classifier's own layer is not compared.
@@ -169,34 +143,29 @@ def _drift(
     first: Encoder, second: Encoder, rows: tuple[list[int], list[int]] | None
 ) -> WeightDrift:
     ours, theirs = (dict(module.named_parameters()) for module in (first, second))
-    tensors: list[TensorDrift] = []
-    groups: dict[tuple[int | None, str], _Sums] = {}
-    mis_shaped, not_finite = {}, []
+    groups: dict[tuple[int | None, str], Tensor] = {}
+    mis_shaped: list[str] = []
+    not_finite: list[str] = []
     for name in (name for name in ours if name in theirs):
-        a, b, note = ours[name].cpu(), theirs[name].cpu(), ""
+        a, b = ours[name].cpu(), theirs[name].cpu()
         if name in _BY_PIECE and rows is not None:
             a, b = a[rows[0]], b[rows[1]]
-            note = f"{len(rows[0]):,} pieces in both vocabularies"
         if a.shape != b.shape:
-            mis_shaped[name] = (tuple(ours[name].shape), tuple(theirs[name].shape))
+            mis_shaped.append(name)
             continue
-        layer, part = part_of(name)
-        sums = _sums(a, b)
-        drift = sums.drift()
-        if not (math.isfinite(drift.norm_first) and math.isfinite(drift.norm_second)):
+        sums, part = _sums(a, b), part_of(name)
+        if not sums[:2].isfinite().all():
             not_finite.append(name)
-        tensors.append(TensorDrift(name, part, layer, drift, note))
-        groups[layer, part] = groups.get((layer, part), _Sums()) + sums
+        groups[part] = groups[part] + sums if part in groups else sums
     # A bias of equal shape says little about a part whose matrix differs in shape.
     broken = {part_of(name) for name in mis_shaped}
-    drifts = {key: sums.drift() for key, sums in groups.items() if key not in broken}
+    drifts = {key: _drift_of(sums) for key, sums in groups.items() if key not in broken}
     return WeightDrift(
-        tensors=tuple(tensors),
         layers={(layer, part): d for (layer, part), d in drifts.items() if layer is not None},
         others={part: d for (layer, part), d in drifts.items() if layer is None},
         only_first=tuple(name for name in ours if name not in theirs),
         only_second=tuple(name for name in theirs if name not in ours),
-        mis_shaped=mis_shaped,
+        mis_shaped=tuple(mis_shaped),
         not_finite=tuple(not_finite),
     )
 
@@ -209,45 +178,28 @@ def relative_change(drifts: Iterable[Drift]) -> float:
     return change / length if length else math.nan
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """The sums from which a drift is computed; those of several tensors add up."""
-
-    first: float = 0.0
-    second: float = 0.0
-    change: float = 0.0
-    product: float = 0.0
-    count: int = 0
-    changed: int = 0
-
-    def __add__(self, other: "_Sums") -> "_Sums":
-        return _Sums(
-            self.first + other.first,
-            self.second + other.second,
-            self.change + other.change,
-            self.product + other.product,
-            self.count + other.count,
-            self.changed + other.changed,
-        )
-
-    def drift(self) -> Drift:
-        first, second = math.sqrt(self.first), math.sqrt(self.second)
-        rest = first, second, self.count, self.changed
-        if self.change == 0:
-            return Drift(0.0, 1.0, *rest)
-        change, both = math.sqrt(self.change), first * second
-        if not (math.isfinite(first) and math.isfinite(second)):
-            return Drift(math.nan, math.nan, *rest)
-        # Rounding may slightly exceed 1.
-        cosine = max(-1.0, min(1.0, self.product / both)) if both else math.nan
-        return Drift(change / first if first else math.inf, cosine, *rest)
-
-
-def _sums(first: Tensor, second: Tensor) -> _Sums:
+def _sums(first: Tensor, second: Tensor) -> Tensor:
+    """Return the sums of a drift, which add up over tensors: |A|^2, |B|^2, |B - A|^2, A . B, the
+    number of weights, and of those that differ.
+    """
     a, b = first.detach().double().flatten(), second.detach().double().flatten()
     c = b - a
-    changed = int(c.count_nonzero())
-    return _Sums(float(a @ a), float(b @ b), float(c @ c), float(a @ b), len(a), changed)
+    counts = a.new_tensor([len(a), c.count_nonzero()])
+    return torch.cat([torch.stack([a @ a, b @ b, c @ c, a @ b]), counts])
+
+
+def _drift_of(sums: Tensor) -> Drift:
+    first, second, change = sums[:3].sqrt().tolist()
+    product, count, changed = sums[3:].tolist()
+    rest = first, second, int(count), int(changed)
+    if change == 0:
+        return Drift(0.0, 1.0, *rest)
+    if not (math.isfinite(first) and math.isfinite(second)):
+        return Drift(math.nan, math.nan, *rest)
+    # Rounding may slightly exceed 1.
+    both = first * second
+    cosine = max(-1.0, min(1.0, product / both)) if both else math.nan
+    return Drift(change / first if first else math.inf, cosine, *rest)
 
 
 def part_of(name: str) -> tuple[int | None, str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task, readable_task
 from bertcore.analysis.shared.inputs import masked_encoding
-from bertcore.interventions import Changes
-from bertcore.model import Model
+from bertcore.model.interventions import Changes
+from bertcore.model.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def what_if(
     """
     encoding = masked_encoding(bert, text_a, text_b, masked)
     before = bert.trace(text_a, text_b, encoding=encoding)
-    after = bert.trace(text_a, text_b, encoding=encoding, changes=changes)
+    after = bert.trace(text_a, text_b, encoding=encoding, changes=changes) if changes else before
     runs = compare_runs(bert, before, after, top_k)
     reader, problem = readable_task(bert)
     tokens = bert.tokenize(text_a, text_b).tokens

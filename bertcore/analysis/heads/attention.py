@@ -18,11 +18,11 @@ from bertcore.analysis.mixing.neurons import HeadNeurons, allowed_keys, head_neu
 from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 if TYPE_CHECKING:
-    from bertcore.others.model import DecoderTrace
+    from bertcore.model.others.model import DecoderTrace
 
 THUMBNAIL_SIZE = 48  # most cells on a side of a thumbnail
 MOST_ZEROED = 512
@@ -41,6 +41,8 @@ class InputTokens:
     """First token of each word, ascending from 0; an added special token counts as a word."""
     words: list[str]
     """As written in the text; an added special token has its own name."""
+    note: str = ""
+    """What is odd about the weights that were given with them, a sentence."""
 
     @property
     def is_pair(self) -> bool:
@@ -80,7 +82,8 @@ def given_attention(
 
     Args:
         attentions: [L, H, T, T], of NumPy or PyTorch; or L of [H, T, T] or [1, H, T, T], as
-            transformers returns them. Numbers from 0 to 1; NaN is shown as such.
+            transformers returns them. Numbers from 0 to 1; NaN is shown as such. Rows that do not
+            sum to 1 are shown as they are, with a note.
         tokens: T; a piece that begins with ## belongs to the word before.
         text_ids: 0: text A, 1: text B, -1: an added special token. If not given, tokens in square
             or pointed brackets ([CLS], <s>) are special, and the others of their segment's text.
@@ -124,7 +127,13 @@ def given_attention(
         names[start] + "".join(name.removeprefix("##") for name in names[start + 1 : end])
         for start, end in pairwise([*starts, size])
     ]
-    return Attention(weights.clamp(max=1), InputTokens(names, texts, segments, starts, words))
+    sums, note = weights.sum(-1), ""
+    if num_odd := int(((sums - 1).abs() > 0.01).sum()):
+        note = (
+            f"{num_odd:,} of {sums.numel():,} rows do not sum to 1 (they are from {sums.min():.3g} "
+            f"to {sums.max():.3g}), as with dropout, padding or a cut text."
+        )
+    return Attention(weights.clamp(max=1), InputTokens(names, texts, segments, starts, words, note))
 
 
 def _stacked(attentions: Any) -> Tensor:
@@ -168,6 +177,8 @@ class AttentionOverview:
     """Each [L, H]."""
     num_tokens: int
     """T."""
+    note: str = ""
+    """As of the input."""
 
 
 def attention_overview(trace: Trace | Attention) -> AttentionOverview:
@@ -180,7 +191,7 @@ def attention_overview(trace: Trace | Attention) -> AttentionOverview:
     is_causal = not any(bool((layer.triu(1) > 0).any()) for layer in weights)
     measures = measure_heads(weights, tokens.text_ids, tokens.tokens, is_causal=is_causal)
     return AttentionOverview(
-        thumbnails(weights), count_missing(weights), measures, len(tokens.tokens)
+        thumbnails(weights), count_missing(weights), measures, len(tokens.tokens), tokens.note
     )
 
 
@@ -464,7 +475,7 @@ def decoder_trace(bert: Model, text_a: str, text_b: str | None = None) -> "Decod
 
     ValueError if the checkpoint has no decoder.
     """
-    from bertcore.others.model import OtherModel
+    from bertcore.model.others.model import OtherModel
 
     bert.require("decoder")
     assert isinstance(bert, OtherModel)  # ours have none

@@ -11,20 +11,22 @@ from torch import Tensor
 from bertcore.analysis.compare.before_after import check_finite, cosine_change, kl_divergence
 from bertcore.analysis.compare.task_shift import answer_divergence, readable_task, tagged_positions
 from bertcore.analysis.shared.inputs import mask_positions, masked_encoding, one_piece
-from bertcore.bert import Bert, with_parts
-from bertcore.interventions import Changes, Interventions
-from bertcore.likelihood import TOKENS_PER_BATCH
-from bertcore.model import Model
-from bertcore.network import additive_mask
-from bertcore.network.task_reader import TaskReader
-from bertcore.tokenizer import Encoding
-from bertcore.trace import Trace
+from bertcore.model.bert import Bert, with_parts
+from bertcore.model.interventions import Changes, Interventions
+from bertcore.model.likelihood import TOKENS_PER_BATCH
+from bertcore.model.model import Model
+from bertcore.model.network import additive_mask
+from bertcore.model.network.task_reader import TaskReader
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.trace import Trace
 
 MEASURES = ("word", "divergence", "label", "answer", "next_sentence", "hidden")
 """Names of the effects of `HeadImportance`."""
 
 OnFraction = Callable[[float], None]
 """Called with the fraction of the work done, 0 to 1."""
+Effect = Callable[[Tensor], Tensor]
+"""Last hidden states [B, T, D] of runs without a head -> what changed, [B]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,41 +116,38 @@ def rank_heads(
         dtype=bert.dtype,
         device=bert.device,
     )
-    reader = PretrainingReadings(bert, encoding, trace, position, one_piece(bert, word or ""))
-    answers = None if task is None else TaskReadings(bert, task, trace, label)
-    readers: list[PretrainingReadings | TaskReadings] = [reader]
-    if answers is not None:
-        readers.append(answers)
+    position = _mask_position(bert, encoding, position)
+    read, chosen = _pretraining_readings(
+        bert, encoding, trace, position, one_piece(bert, word or "")
+    )
+    chosen_label = None
+    if task is not None:
+        of_task, chosen_label = _task_readings(bert, task, trace, label)
+        read |= of_task
     num_layers, num_heads = bert.config.num_hidden_layers, bert.config.num_attention_heads
-    effects = np.full((len(MEASURES), num_layers, num_heads), np.nan, dtype=np.float32)
+    effects = {n: np.full((num_layers, num_heads), np.nan, dtype=np.float32) for n in read}
     whole = num_layers * (num_layers + 1) / 2  # from each layer to the last one
     for layer in range(num_layers):
         heads = [head for head in range(num_heads) if (layer, head) not in changes.heads_off]
-        if layer in prepared.skipped:
-            effects[:, layer, heads] = 0  # an unused head does nothing
-        else:
-            size = max(1, TOKENS_PER_BATCH // trace.num_tokens)
-            for start in range(0, len(heads), size):
-                chunk = heads[start : start + size]
+        size = max(1, TOKENS_PER_BATCH // trace.num_tokens)
+        for start in range(0, len(heads), size):
+            chunk = heads[start : start + size]
+            if layer in prepared.skipped:
+                states = None  # an unused head does nothing
+            else:
                 states = _without(bert, trace, prepared, layer, chunk)
-                for reading in readers:
-                    for name, values in reading.effects(states).items():
-                        effects[MEASURES.index(name), layer, chunk] = values
+            for name, effect in read.items():
+                values = 0 if states is None else effect(states).float().cpu().numpy()
+                effects[name][layer, chunk] = values
         if on_fraction is not None:
             left = (num_layers - layer) * (num_layers - layer - 1) / 2
             on_fraction(1 - left / whole)
-    by_measure = dict(zip(MEASURES, effects, strict=True))
     return HeadImportance(
-        position=reader.position,
-        chosen=reader.word,
-        word=by_measure["word"] if reader.position is not None else None,
-        divergence=by_measure["divergence"] if reader.position is not None else None,
-        next_sentence=by_measure["next_sentence"] if reader.is_next is not None else None,
-        hidden=by_measure["hidden"],
+        position=position,
+        chosen=chosen,
         task=None if task is None else task.kind,
-        chosen_label=None if answers is None else answers.label,
-        label=by_measure["label"] if answers is not None and answers.has_label else None,
-        answer=by_measure["answer"] if answers is not None and answers.has_answer else None,
+        chosen_label=chosen_label,
+        **{name: effects.get(name) for name in MEASURES},  # type: ignore[arg-type]
     )
 
 
@@ -170,110 +169,81 @@ def _without(
     return network.run_layers(hidden, mask, layers=above, attention_of=prepared.attention_of)
 
 
-class PretrainingReadings:
-    """Reads words, next sentence and the states themselves."""
+def _pretraining_readings(
+    bert: Model, encoding: Encoding, trace: Trace, position: int | None, word: str | None
+) -> tuple[dict[str, Effect], str | None]:
+    """Return the effects on words, next sentence and the states, and the word that is followed."""
+    last = trace.hidden_states[-1].to(bert.device)
+    read: dict[str, Effect] = {}
+    if position is not None:
+        tokenizer = bert.tokenizer
 
-    def __init__(
-        self, bert: Model, encoding: Encoding, trace: Trace, position: int | None, word: str | None
-    ) -> None:
-        self.bert = bert
-        self.hidden = trace.hidden_states[-1].to(bert.device)
-        self.position = _mask_position(bert, encoding, position)
-        self.word: str | None = None
-        if self.position is not None:
-            self.log_p = self._word_log_p(self.hidden[None])[0]
-            self.word_id = self._word_id(word)
-            self.word = bert.tokenizer.id_to_token(self.word_id)
-        is_pair = 1 in encoding.text_ids
-        self.is_next: Tensor | None = None
-        if "nsp" in bert.capabilities and is_pair:
-            self.is_next = self._is_next(self.hidden[None])[0]
+        def log_p(hidden: Tensor) -> Tensor:
+            return bert.module.mlm_logits(hidden[:, position]).float().log_softmax(-1)
 
-    def effects(self, hidden: Tensor) -> dict[str, NDArray[np.float32]]:
-        """Return the effects by name, each [B], of states [B, T, D]."""
-        out: dict[str, Tensor] = {}
-        if self.position is not None:
-            log_p = self._word_log_p(hidden)
-            out["word"] = log_p[:, self.word_id] - self.log_p[self.word_id]
-            out["divergence"] = kl_divergence(self.log_p, log_p)
-        if self.is_next is not None:
-            out["next_sentence"] = self._is_next(hidden) - self.is_next
-        out["hidden"] = cosine_change(self.hidden.expand_as(hidden), hidden).mean(-1)
-        return {name: values.float().cpu().numpy() for name, values in out.items()}
-
-    def _word_log_p(self, hidden: Tensor) -> Tensor:
-        logits = self.bert.module.mlm_logits(hidden[:, self.position])
-        return torch.log_softmax(logits.float(), dim=-1)
-
-    def _is_next(self, hidden: Tensor) -> Tensor:
-        return torch.softmax(self.bert.module.nsp_logits(hidden).float(), dim=-1)[:, 0]
-
-    def _word_id(self, word: str | None) -> int:
-        tokenizer = self.bert.tokenizer
-        if word is None:
-            return int(self.log_p[: tokenizer.vocab_size].argmax())
-        word_id = tokenizer.token_to_id(word)
+        usual = log_p(last[None])[0]
+        best = int(usual[: tokenizer.vocab_size].argmax())
+        word_id = best if word is None else tokenizer.token_to_id(word)
         if word_id is None:
-            best = tokenizer.id_to_token(self._word_id(None))
             raise ValueError(
                 f"{word!r} is not a piece of this checkpoint's vocabulary, so it has no "
-                f"probability. Choose one that is, such as {best!r}, its best guess."
+                f"probability. Choose one that is, such as {tokenizer.id_to_token(best)!r}, its "
+                "best guess."
             )
-        return word_id
+        word = tokenizer.id_to_token(word_id)
+        read["word"] = lambda hidden: log_p(hidden)[:, word_id] - usual[word_id]
+        read["divergence"] = lambda hidden: kl_divergence(usual, log_p(hidden))
+    if "nsp" in bert.capabilities and 1 in encoding.text_ids:
+
+        def is_next(hidden: Tensor) -> Tensor:
+            return bert.module.nsp_logits(hidden).float().softmax(-1)[:, 0]
+
+        follows = is_next(last[None])[0]
+        read["next_sentence"] = lambda hidden: is_next(hidden) - follows
+    read["hidden"] = lambda hidden: cosine_change(last.expand_as(hidden), hidden).mean(-1)
+    return read, None if position is None else word
 
 
-class TaskReadings:
-    """Reads a task head's answer."""
+def _task_readings(
+    bert: Model, task: TaskReader, trace: Trace, label: str | None
+) -> tuple[dict[str, Effect], str | None]:
+    """Return the effects on a task head's answer, and the label that is followed."""
+    last = trace.hidden_states[-1].to(bert.device)[None]
+    positions = tagged_positions(trace.text_ids, trace.word_ids)
+    names = task.labels if task.kind in ("classes", "labels") else ()
+    if label is not None and label not in names:
+        has = f"this checkpoint has {', '.join(map(repr, names[:10]))}"
+        raise ValueError(
+            f"{label!r} is not a label to follow; "
+            f"{has if names else 'a score, tags or a span have none'}."
+        )
+    if task.kind == "score":
 
-    def __init__(self, bert: Model, task: TaskReader, trace: Trace, label: str | None) -> None:
-        self.bert, self.task = bert, task
-        self.has_label = task.kind in ("classes", "labels", "score")
-        self.has_answer = task.kind != "score"
-        self.positions = tagged_positions(trace.text_ids, trace.word_ids)
-        hidden = trace.hidden_states[-1].to(bert.device)[None]
-        if self.has_answer:
-            self.log_p = self._log_p(hidden)[0]
-        self.label = self._choose(label)
-        if self.has_label:
-            self.value = self._value(hidden)[0]
+        def score(hidden: Tensor) -> Tensor:
+            return task.logits(bert.module, hidden)[:, 0].float()
 
-    def effects(self, hidden: Tensor) -> dict[str, NDArray[np.float32]]:
-        """Return the effects by name, each [B], of states [B, T, D]."""
-        out: dict[str, Tensor] = {}
-        if self.has_label:
-            out["label"] = self._value(hidden) - self.value
-        # A text without a word has no tags.
-        if self.has_answer and len(self.log_p):
-            log_p = self._log_p(hidden)
-            out["answer"] = answer_divergence(self.log_p, log_p, self.task.kind)
-        return {name: values.float().cpu().numpy() for name, values in out.items()}
+        own = score(last)
+        return {"label": lambda hidden: score(hidden) - own}, None
 
-    def _log_p(self, hidden: Tensor) -> Tensor:
-        return self.task.log_probabilities(self.bert.module, hidden, self.positions)
+    def log_p(hidden: Tensor) -> Tensor:
+        return task.log_probabilities(bert.module, hidden, positions)
 
-    def _value(self, hidden: Tensor) -> Tensor:
-        """Return p(chosen label), or the score, [B]."""
-        if self.task.kind == "score":
-            return self.task.logits(self.bert.module, hidden)[:, 0].float()
-        return self._of_label(self._log_p(hidden)).exp()
+    usual = log_p(last)[0]
+    read: dict[str, Effect] = {}
+    if len(usual):  # a text without a word has no tags
+        read["answer"] = lambda hidden: answer_divergence(usual, log_p(hidden), task.kind)
+    if names:
+        best = usual[:, 0] if task.kind == "labels" else usual[0]
+        label = label or names[int(best.argmax())]
+        place = names.index(label)
 
-    def _of_label(self, log_p: Tensor) -> Tensor:
-        assert self.label is not None
-        place = self.task.labels.index(self.label)
-        return log_p[..., place, 0] if self.task.kind == "labels" else log_p[..., 0, place]
+        def p_of_label(hidden: Tensor) -> Tensor:
+            p = log_p(hidden).exp()
+            return p[..., place, 0] if task.kind == "labels" else p[..., 0, place]
 
-    def _choose(self, label: str | None) -> str | None:
-        names = self.task.labels if self.task.kind in ("classes", "labels") else ()
-        if label is not None and label not in names:
-            has = f"this checkpoint has {', '.join(map(repr, names[:10]))}"
-            raise ValueError(
-                f"{label!r} is not a label to follow; "
-                f"{has if names else 'a score, tags or a span have none'}."
-            )
-        if label is not None or not names:
-            return label
-        best = self.log_p[:, 0] if self.task.kind == "labels" else self.log_p[0]
-        return names[int(best.argmax())]
+        p = p_of_label(last)
+        read["label"] = lambda hidden: p_of_label(hidden) - p
+    return read, label
 
 
 def _mask_position(bert: Model, encoding: Encoding, position: int | None) -> int | None:

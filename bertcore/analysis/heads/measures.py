@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertcore.tokenizer.characters import is_punctuation
+from bertcore.model.tokenizer.characters import is_punctuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,18 @@ class HeadMeasures:
         index = list(heads) or slice(None)
         return {f.name: float(getattr(self, f.name)[layer][index].mean()) for f in fields(self)}
 
+    @property
+    def clearest(self) -> tuple[int, int]:
+        """Layer and head with the strongest habit of place: the token before, after, or the same.
+
+        Special tokens do not count: a head that finds nothing rests on them (Clark et al.,
+        section 3.2). The first of equals; (0, 0) if no weight is a number.
+        """
+        places = torch.stack([self.to_previous, self.to_next, self.to_self])
+        strongest = places.nan_to_num(-1).amax(0)
+        layer, head = divmod(int(strongest.argmax()), strongest.shape[1])
+        return layer, head
+
 
 MEASURES = tuple(field.name for field in fields(HeadMeasures))
 """Names of the measures, in the order of `measure_batch`."""
@@ -90,11 +102,7 @@ class Patterns(NamedTuple):
 
 
 def measure_heads(
-    attentions: Tensor,
-    text_ids: Sequence[int],
-    tokens: Sequence[str],
-    *,
-    is_causal: bool = False,
+    attentions: Tensor, text_ids: Sequence[int], tokens: Sequence[str], *, is_causal: bool = False
 ) -> HeadMeasures:
     """Measure every head on one input.
 

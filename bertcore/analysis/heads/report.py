@@ -6,15 +6,10 @@ from dataclasses import dataclass
 from bertcore.analysis.heads.statistics import HeadStatistics, MeasureSurvey
 from bertcore.analysis.heads.stream import Survey, run_surveys
 from bertcore.analysis.heads.syntax import SyntaxScores, SyntaxSurvey
-from bertcore.analysis.heads.texts import (
-    HeadTexts,
-    bundled_sentences,
-    bundled_trees,
-    split_pairs,
-)
+from bertcore.analysis.heads.texts import HeadTexts, bundled_sentences, bundled_trees, split_pairs
 from bertcore.analysis.shared.collect import Progress
-from bertcore.evaluation.intervals import RESAMPLES
-from bertcore.model import Model
+from bertcore.model.model import Model
+from bertcore.training.evaluation.intervals import RESAMPLES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +28,6 @@ def report_heads(
     trees: HeadTexts | None = None,
     *,
     num_resamples: int = RESAMPLES,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> HeadReport:
     """Measure every head.
@@ -42,7 +36,7 @@ def report_heads(
         texts: Sentences for the measures; the shipped ones if there are none.
         trees: Sentences with their trees, for the relations; may be `texts`. The shipped ones if
             not given.
-        num_resamples, seed: For the intervals.
+        num_resamples: For the intervals.
         progress: Called with the fraction done; an exception in it ends the work.
 
     ValueError if there is no sentence or no tree, or too few resamples.
@@ -60,22 +54,16 @@ def report_heads(
     else:
         passes.append((trees, [syntax]))
     total = sum(len(part.sentences) for part, _ in passes)
-    begin, num_cut = 0.0, 0
+    done = num_cut = 0
     for part, surveys in passes:
-        fraction = 0.9 * len(part.sentences) / total
-        part_progress = _part_of(progress, begin, fraction) if progress else None
-        num_cut += run_surveys(bert, part.sentences, surveys, progress=part_progress)
-        begin += fraction
+
+        def report(within: float, stage: str, done: int = done, part: HeadTexts = part) -> None:
+            if progress:
+                progress(0.9 * (done + within * len(part.sentences)) / total, stage)
+
+        num_cut += run_surveys(bert, part.sentences, surveys, progress=report)
+        done += len(part.sentences)
     if progress:
         progress(0.95, "Resampling the sentences")
-    statistics = measures.result(num_resamples=num_resamples, seed=seed)
+    statistics = measures.result(num_resamples=num_resamples)
     return HeadReport(statistics, syntax.result(), num_cut)
-
-
-def _part_of(progress: Progress, begin: float, fraction: float) -> Progress:
-    """Return a callback that maps the progress of a part to overall progress."""
-
-    def report_part(within: float, stage: str) -> None:
-        progress(begin + within * fraction, stage)
-
-    return report_part

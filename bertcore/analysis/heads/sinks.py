@@ -21,11 +21,11 @@ from bertcore.analysis.heads.stream import run_surveys
 from bertcore.analysis.heads.texts import bundled_sentences, split_pairs
 from bertcore.analysis.mixing.norm_weighted import passed_on
 from bertcore.analysis.shared.inputs import require_finite
-from bertcore.bert import Bert, with_parts
 from bertcore.data.texts import Sentence
-from bertcore.model import Model
-from bertcore.network.encoder import Layer
-from bertcore.trace import Trace
+from bertcore.model.bert import Bert, with_parts
+from bertcore.model.model import Model
+from bertcore.model.network.encoder import Layer
+from bertcore.model.trace import Trace
 
 SINKS = ("to_first", "to_separator", "to_punctuation")
 """The measures of attention that goes to a kind of token which may be a sink."""
@@ -42,7 +42,7 @@ FEW_TEXTS = 5
 MAX_TEXTS = 100
 """Texts that are measured, the first so many."""
 
-_NUMBERS = ("value_norm", "change", "change_rest", "change_off", "change_head", "rank_one")
+_NUMBERS = ("value_norm", "change", "change_head", "rank_one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,6 @@ class Sink:
     tokens: near 0, its output is small wherever it attends to the sink."""
     change: float
     """Change when this head's values at the sink are 0."""
-    change_rest: float
-    """Change when this head's values at all other tokens are 0."""
-    change_off: float
-    """Change when the whole head is off."""
     change_head: float
     """Change when a head of the layer is off: the mean over its heads."""
     rank_one: float
@@ -83,7 +79,7 @@ class Sink:
     def share(self) -> float:
         """`change` / `change_head`: the effect of the sink's value, by that of a head of the layer.
 
-        Not by `change_off`: a head that does nothing at all may owe most of that to its sink.
+        Not by that of its own head: one that does nothing may owe most of it to its sink.
         """
         return self.change / self.change_head if self.change_head else math.nan
 
@@ -158,24 +154,19 @@ def find_sinks(
 
 
 class _Sums:
-    """What is added up over the texts for one head and its sink."""
+    """What is collected over the texts for one head and its sink."""
 
     def __init__(self) -> None:
         self.numbers: list[list[float]] = []
-        self.vector: NDArray[np.float64] | float = 0.0
-        self.square = 0.0
-
-    def add(self, numbers: list[float], vector: Tensor) -> None:
-        self.numbers.append(numbers)
-        self.vector = self.vector + vector.double().numpy()
-        self.square += float(vector.double().square().sum())
+        self.vectors: list[NDArray[np.float64]] = []
 
     def sink(self, layer: int, head: int, target: str, attention: float) -> Sink:
-        count, whole = len(self.numbers), self.square * len(self.numbers)
-        means = np.mean(self.numbers, axis=0) if count else [math.nan] * len(_NUMBERS)
-        constancy = float(np.square(self.vector).sum()) / whole if whole else math.nan
-        numbers = dict(zip(_NUMBERS, map(float, means), strict=True))
-        return Sink(layer, head, target, attention, count, **numbers, constancy=constancy)
+        means = np.mean(self.numbers or [[math.nan] * len(_NUMBERS)], axis=0).tolist()
+        vectors = np.array(self.vectors).reshape(len(self.numbers), -1)
+        squares = np.square(vectors).sum() / max(len(vectors), 1)
+        constancy = float(np.square(vectors.mean(0)).sum() / squares) if squares else math.nan
+        numbers = dict(zip(_NUMBERS, means, strict=True))
+        return Sink(layer, head, target, attention, len(vectors), **numbers, constancy=constancy)
 
 
 def _add(bert: Bert, trace: Trace, found: dict[tuple[int, int, str], _Sums]) -> None:
@@ -201,29 +192,24 @@ def _add(bert: Bert, trace: Trace, found: dict[tuple[int, int, str], _Sums]) -> 
             head, is_sink = key[1], places[key[2]]
             there = is_sink.to(device)
             from_sink = weights[head][:, there] @ values[head][there]
-            without = torch.stack([context[head] - from_sink, from_sink])
             norms = passed[head].norm(dim=-1)
             squares = torch.linalg.eigvalsh(outputs[head].double() @ outputs[head].double().T)
             numbers = [
                 float(norms[is_sink].mean() / norms[~is_sink].mean()),
-                *change(without, [head, head]).tolist(),
-                float(off[head]),
+                float(change((context[head] - from_sink)[None], [head])),
                 float(off.mean()),
                 float(squares[-1] / squares.clamp_min(0).sum()),
             ]
-            found[key].add(numbers, passed[head][is_sink].mean(0))
+            found[key].numbers.append(numbers)
+            found[key].vectors.append(passed[head][is_sink].mean(0).double().numpy())
 
 
 def _change(
     layer: Layer, context: Tensor, hidden: Tensor, unit: Tensor, left: Tensor, heads: Sequence[int]
 ) -> Tensor:
-    """Return the change of a layer if one head's context is another one, [N].
+    """Return the change of a layer's output from `unit` [T, D], of length 1 each, [N].
 
-    Args:
-        context: All heads', [H, T, K].
-        hidden: Its input, [T, D].
-        unit: Its usual output, each of length 1, [T, D].
-        left: What remains of the context of each of `heads`, [N, T, K].
+    Of the context [H, T, K] of all heads, `left` [N, T, K] remains of each of `heads`.
     """
     changed = context.repeat(len(heads), 1, 1, 1)
     changed[range(len(heads)), list(heads)] = left

@@ -14,11 +14,8 @@ from bertcore.analysis.heads.measures import (
     uniform_measures,
 )
 from bertcore.analysis.heads.stream import AttentionBatch
-from bertcore.architecture.config import BertConfig
-from bertcore.evaluation.intervals import RESAMPLES, Interval, bootstrap_means
-
-PATTERNS = tuple(name for name in MEASURES if name not in ("entropy", "distance", "entropy_first"))
-"""Measures between 0 and 1 that name an attention pattern: the fractions, and `evenness`."""
+from bertcore.model.architecture.config import BertConfig
+from bertcore.training.evaluation.intervals import RESAMPLES, Interval, bootstrap_means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,28 +47,10 @@ class HeadStatistics:
         layer, head = np.unravel_index(np.nanargmax(means), means.shape)
         return int(layer), int(head)
 
-    def dominant(self) -> NDArray[np.int64]:
-        """Return each head's dominant pattern as an index into PATTERNS, [L, H].
-
-        The pattern with the largest gain over uniform attention, as a fraction of the largest
-        possible gain: (mean - uniform) / (1 - uniform). -1 if no gain reaches `STANDS_OUT`, or all
-        are NaN. Evenness counts only if no position does: a head that attends to all tokens alike
-        attends to the previous token, too. Ours.
-        """
-        places = [name for name in PATTERNS if name != "evenness"]
-        index = [MEASURES.index(name) for name in places]
-        uniform = self.uniform[index]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            gains = (self.means.mean[..., index] - uniform) / (1 - uniform)
-        gains = np.nan_to_num(gains, nan=-1.0)
-        codes = np.array([PATTERNS.index(name) for name in places])
-        strongest = np.where(gains.max(-1) >= STANDS_OUT, codes[gains.argmax(-1)], -1)
-        is_broad = self.of("evenness").mean >= BROAD
-        return np.where((strongest < 0) & is_broad, PATTERNS.index("evenness"), strongest)
-
 
 STANDS_OUT = 0.15
-"""The gain over uniform attention from which a pattern counts as a habit."""
+"""The gain over uniform attention, as a fraction of the largest possible one, from which a pattern
+counts as a habit: (mean - uniform) / (1 - uniform). Ours."""
 BROAD = 0.8
 """Mean evenness from which a head is broad."""
 
@@ -100,14 +79,14 @@ class MeasureSurvey:
         self._lengths[batch.rows] = [len(encoding) for encoding in batch.encodings]
         self._uniform[batch.rows] = uniform_measures(patterns).cpu().numpy()
 
-    def result(self, *, num_resamples: int = RESAMPLES, seed: int = 0) -> HeadStatistics:
-        """Return means and intervals; arguments as for `bootstrap_means`."""
+    def result(self, *, num_resamples: int = RESAMPLES) -> HeadStatistics:
+        """Return means and intervals of so many resamples."""
         is_there = ~np.isnan(self._uniform)
         counts = is_there.sum(0)
         with np.errstate(invalid="ignore"):
             uniform = np.where(is_there, self._uniform, 0).sum(0, dtype=np.float64) / counts
         return HeadStatistics(
-            means=bootstrap_means(self.values, num_resamples=num_resamples, seed=seed),
+            means=bootstrap_means(self.values, num_resamples=num_resamples),
             uniform=uniform,
             num_sentences=counts,
             examples=self._examples(),

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from bertcore.analysis.shared.collect import Progress
 from bertcore.data.texts import Sentence
-from bertcore.model import Model
-from bertcore.tokenizer import Encoding
+from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
 
 WINDOW = 1000
 """Number of sentences that are tokenized and sorted by length together."""

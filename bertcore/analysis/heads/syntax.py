@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.heads.stream import AttentionBatch
-from bertcore.architecture.config import BertConfig
 from bertcore.data.conllu import ParsedSentence
 from bertcore.data.texts import Sentence
-from bertcore.evaluation.intervals import Interval, wilson_interval
-from bertcore.tokenizer import Encoding
+from bertcore.model.architecture.config import BertConfig
+from bertcore.model.tokenizer import Encoding
+from bertcore.training.evaluation.intervals import Interval, wilson_interval
 
 DIRECTIONS = ("to_head", "to_dependent")
 """The dependent looks for its head; the head looks for its dependent."""
@@ -22,27 +22,6 @@ MAX_OFFSET = 20
 """Largest fixed offset that the baseline tries: 1 to 20 words before or after."""
 ALL = "all"
 """All relations together, except punctuation, whose heads are a matter of convention."""
-
-
-@dataclass(frozen=True, slots=True)
-class BestHead:
-    """The head that best finds a relation in one direction, with the baseline."""
-
-    relation: str
-    direction: str
-    """One of DIRECTIONS."""
-    layer: int
-    head: int
-    accuracy: float
-    low: float
-    high: float
-    """Accuracy and its 95% Wilson interval. It is the best of many heads on these sentences, so
-    expect slightly less on others."""
-    baseline: float
-    """Accuracy of the best fixed offset, chosen on the same sentences."""
-    offset: int
-    """That offset in words: -1 is the word before."""
-    num_cases: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,17 +75,14 @@ class SyntaxScores:
         num_cases = self._num_cases(is_case, direction)
         return best - MAX_OFFSET, counts[best] / num_cases if num_cases else float("nan")
 
-    def best(self, relation: str, direction: str) -> BestHead:
-        """Return the most accurate head; the first one if tied."""
-        interval = self.accuracy(relation, direction)
-        mean = interval.mean
-        layer, head = (int(i) for i in np.unravel_index(mean.argmax(), mean.shape))
-        offset, baseline = self.baseline(relation, direction)
-        accuracy, low, high = (float(part[layer, head]) for part in interval)
-        num_cases = self.cases(relation, direction)
-        return BestHead(
-            relation, direction, layer, head, accuracy, low, high, baseline, offset, num_cases
-        )
+    def best(self, relation: str, direction: str) -> tuple[int, int]:
+        """Return the most accurate head; the first one if tied.
+
+        It is the best of many heads on these sentences, so expect slightly less on others.
+        """
+        mean = self.accuracy(relation, direction).mean
+        layer, head = np.unravel_index(mean.argmax(), mean.shape)
+        return int(layer), int(head)
 
     def examples(
         self, relation: str, direction: str, layer: int, head: int

@@ -7,7 +7,6 @@ explains it. None of them proves that a model is good.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -25,8 +24,8 @@ from bertcore.analysis.health.vocabulary_fit import (
     strange_ids,
     whole_words,
 )
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 PROBE_TEXTS = (
     "The river bank was steep, and nobody crossed it in the rain.",
@@ -49,8 +48,6 @@ COLLAPSED = 0.9995
 Healthy encoders without a sentence task (RoBERTa) reach 0.99."""
 HIGH = 0.95
 """Mean cosine of [CLS] above which the finding calls it high."""
-UNTOUCHED = 0.99
-"""Fraction of biases at 0 and LayerNorm gains at 1 from which they count as untrained."""
 
 MOST_GUESSED = 40
 """Texts of which words are guessed."""
@@ -79,7 +76,7 @@ class MatrixNumbers:
 @dataclass(frozen=True, slots=True)
 class Finding:
     sign: str
-    """"weights", "biases", "attention", "[CLS]", "tokens", "vocabulary" or "guesses"."""
+    """"weights", "attention", "[CLS]", "tokens", "vocabulary" or "guesses"."""
     value: float
     """The number; NaN if it could not be measured or means nothing."""
     is_healthy: bool
@@ -104,25 +101,6 @@ class Diagnosis:
         """Return the verdict and the findings, unhealthy ones first."""
         ordered = sorted(self.findings, key=lambda finding: finding.is_healthy)
         return [VERDICTS[self.verdict], *(finding.sentence for finding in ordered)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the diagnosis for JSON; values that could not be measured are null."""
-        return {
-            "verdict": self.verdict,
-            "sentences": self.sentences(),
-            "findings": {
-                finding.sign: {
-                    "value": None if math.isnan(finding.value) else finding.value,
-                    "is_healthy": finding.is_healthy,
-                }
-                for finding in self.findings
-            },
-            "matrices": {
-                matrix.name: {"std": matrix.std, "edge": matrix.edge, "limit": matrix.limit}
-                for matrix in self.matrices
-                if not math.isnan(matrix.edge)
-            },
-        }
 
 
 VERDICTS = {
@@ -180,12 +158,11 @@ def examine(
         return Diagnosis("not finite", (), (), nothing)
     matrices = tuple(_matrices(bert))
     weights = _weights(matrices, config.initializer_range)
-    biases = _biases(bert)
     on_fraction(0.5)
     traces = [bert.trace(text) for text in texts]
     is_causal = config.family.is_causal
     entropies = np.mean([_entropies(trace, is_causal) for trace in traces], axis=0)
-    attention = _attention(entropies, is_causal)
+    attention = _attention(entropies, is_causal, config.family.attention_note)
     states = [trace.hidden_states[-1].float() for trace in traces]
     cls, tokens = _cls(states, *_summary_token(bert, traces[0])), _tokens(states)
     guesses = _guesses(bert, plain)
@@ -202,7 +179,7 @@ def examine(
         verdict = "guesses" if vocabulary.is_healthy else "vocabulary"
     elif not vocabulary.is_healthy:
         verdict = "pieces" if spelling.is_positive else "vocabulary"
-    findings = weights, biases, attention, cls, tokens, vocabulary, guesses
+    findings = weights, attention, cls, tokens, vocabulary, guesses
     return Diagnosis(verdict, findings, matrices, entropies)
 
 
@@ -293,22 +270,6 @@ def _fresh_layers(matrices: Sequence[MatrixNumbers]) -> list[str]:
     return [layer for layer, all_random in random.items() if all_random]
 
 
-def _biases(bert: Model) -> Finding:
-    """Count biases that are 0 and LayerNorm gains that are 1, their initial values."""
-    fresh = total = 0
-    for name, parameter in bert.module.named_parameters():
-        if parameter.dim() == 1:
-            start = 1.0 if name.endswith(".weight") else 0.0  # a vector of weights is a gain
-            fresh += int((parameter == start).sum())
-            total += parameter.numel()
-    fraction = fresh / max(1, total)
-    text = (
-        f"Biases and LayerNorm: {fraction:.1%} of their {total:,} numbers still have the values "
-        "of a fresh network (0 and 1)."
-    )
-    return Finding("biases", fraction, fraction < UNTOUCHED, text)
-
-
 def _entropies(trace: Trace, is_causal: bool) -> NDArray[np.float32]:
     """Return each head's evenness, [L, H]; see `HeadMeasures`."""
     if trace.num_tokens < 2:  # a single token has no choice
@@ -318,7 +279,7 @@ def _entropies(trace: Trace, is_causal: bool) -> NDArray[np.float32]:
     return result
 
 
-def _attention(entropies: NDArray[np.float32], is_causal: bool) -> Finding:
+def _attention(entropies: NDArray[np.float32], is_causal: bool, note: str) -> Finding:
     even = int((entropies >= UNIFORM).sum())
     mean = float(entropies.mean())
     healthy = even < MOST_HEADS * entropies.size
@@ -333,7 +294,7 @@ def _attention(entropies: NDArray[np.float32], is_causal: bool) -> Finding:
         else "Nearly all heads being even is typical of untrained weights: queries and keys carry "
         "no information yet."
     )
-    return Finding("attention", mean, healthy, text)
+    return Finding("attention", mean, healthy and not note, f"{text} {note}".rstrip())
 
 
 def _summary_token(bert: Model, trace: Trace) -> tuple[int, str]:

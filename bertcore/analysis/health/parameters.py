@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from bertcore.checkpoints import LoadReport
-from bertcore.model import Model
-from bertcore.others.model import OtherModel
+from bertcore.model.checkpoints import LoadReport
+from bertcore.model.model import Model
+from bertcore.model.others.model import OtherModel
 
 _PARTS = (
     ("embeddings.word_embeddings", "token table"),

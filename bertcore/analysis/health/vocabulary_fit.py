@@ -17,10 +17,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.shared.inputs import text_positions
-from bertcore.likelihood import LOGITS_PER_CHUNK, Row, padded_batches
-from bertcore.model import Model
-from bertcore.tokenizer import Encoding
+from bertcore.analysis.shared.inputs import log_p_at, masked_rows, text_positions
+from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
 
 MOST_PAIRS = 5000
 """Pairs of pieces that are compared, spread evenly over the vocabulary."""
@@ -161,17 +160,7 @@ def _log_p(
             logits = bert.module.next_logits(bert.word_states(encoding)[before]).float()
             result[:, columns] = logits.log_softmax(-1)[:, pieces].T.double().cpu().numpy()
         return result
-    rows = []
-    for number, place in asked:
-        hidden = list(encodings[number].input_ids)
-        hidden[place] = bert.tokenizer.mask_id
-        rows.append(Row(hidden, list(encodings[number].segment_ids)))
-    for chosen, ids, segments, mask in padded_batches(bert, rows):
-        places = torch.tensor([asked[i][1] for i in chosen], device=ids.device)
-        states = bert.module.word_states_at(ids, segments, mask, places)
-        parts = [
-            bert.module.mlm_logits(part).float().log_softmax(-1)[:, pieces]
-            for part in torch.split(states, LOGITS_PER_CHUNK)
-        ]
-        result[:, chosen] = torch.cat(parts).T.double().cpu().numpy()
+    rows = [masked_rows(bert, encodings[number], [place])[0] for number, place in asked]
+    for column, log_p in log_p_at(bert, rows, [place for _, place in asked]):
+        result[:, column] = log_p[pieces]
     return result

@@ -12,12 +12,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bertcore.analysis.shared.inputs import require_finite
-from bertcore.bert import with_parts
-from bertcore.model import Model
-from bertcore.network import Layer, attention_fused, attention_scores
-from bertcore.network.feed_forward import activate
-from bertcore.network.modern import GatedFeedForward, ModernAttention
-from bertcore.trace import Trace
+from bertcore.model.bert import with_parts
+from bertcore.model.model import Model
+from bertcore.model.network import Layer, attention_fused, attention_scores
+from bertcore.model.network.feed_forward import activate
+from bertcore.model.network.modern import GatedFeedForward, ModernAttention
+from bertcore.model.trace import Trace
 
 _TOLERANCE = 0.05
 """Largest difference of a layer's output from the trace's, relative to its norm: more than a 16-bit
@@ -133,10 +133,23 @@ def parts_of_rows(
         attention_output = attention_output + block.attention.output.bias.detach().to(hidden)
     attention_sum = hidden + attention_output
     attention_state = normalized(attention_sum, block.attention.output_norm)
-    fed = _feed_forward(block, attention_state)
+    attention_input, feed_forward_input = hidden, attention_state
+    if isinstance(block.attention, ModernAttention):
+        attention_input = normalized(hidden, block.attention.norm)
+    feed_forward = block.feed_forward
+    is_gated = isinstance(feed_forward, GatedFeedForward)
+    if is_gated:
+        feed_forward_input = normalized(attention_state, feed_forward.norm)
+    inner, gates = linear(feed_forward_input, feed_forward.intermediate), None
+    if is_gated:
+        inner, gates = inner.chunk(2, dim=-1)
+    activations = activate(inner, feed_forward.activation)
+    if gates is not None:
+        activations = activations * gates
+    written = linear(activations, feed_forward.output)
     return LayerParts(
         hidden=hidden,
-        attention_input=_attention_input(block, hidden),
+        attention_input=attention_input,
         queries=queries[:, rows],
         keys=keys,
         values=values,
@@ -147,45 +160,14 @@ def parts_of_rows(
         attention_output=attention_output,
         attention_sum=attention_sum,
         attention_state=attention_state,
-        feed_forward_input=fed.read,
-        pre_activations=fed.pre_activations,
-        gates=fed.gates,
-        activations=fed.activations,
-        feed_forward_output=fed.written,
-        feed_forward_sum=attention_state + fed.written,
-        output=normalized(attention_state + fed.written, output_norm(block)),
+        feed_forward_input=feed_forward_input,
+        pre_activations=inner,
+        gates=gates,
+        activations=activations,
+        feed_forward_output=written,
+        feed_forward_sum=attention_state + written,
+        output=normalized(attention_state + written, output_norm(block)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Fed:
-    """The steps of a feed-forward block."""
-
-    read: Tensor
-    pre_activations: Tensor
-    gates: Tensor | None
-    activations: Tensor
-    written: Tensor
-
-
-def _feed_forward(block: Layer, state: Tensor) -> _Fed:
-    """Return the steps of a layer's feed-forward block on states [N, D]."""
-    feed_forward = block.feed_forward
-    is_gated = isinstance(feed_forward, GatedFeedForward)
-    read = normalized(state, feed_forward.norm) if is_gated else state
-    inner, gates = linear(read, feed_forward.intermediate), None
-    if is_gated:
-        inner, gates = inner.chunk(2, dim=-1)
-    activations = activate(inner, feed_forward.activation)
-    if gates is not None:
-        activations = activations * gates
-    return _Fed(read, inner, gates, activations, linear(activations, feed_forward.output))
-
-
-def _attention_input(block: Layer, hidden: Tensor) -> Tensor:
-    if isinstance(block.attention, ModernAttention):
-        return normalized(hidden, block.attention.norm)
-    return hidden
 
 
 def output_norm(block: Layer) -> nn.LayerNorm | None:
@@ -232,6 +214,14 @@ def attention_outputs(model: Model, hidden_states: Tensor) -> Tensor:
         for layer, state in zip(bert.module.layers, inputs, strict=True)
     ]
     return torch.stack(halves).float().cpu()
+
+
+@torch.inference_mode()
+def neuron_activations(model: Model, half: Tensor, layer: int) -> Tensor:
+    """Return what a layer's neurons make of its `attention_outputs`, [T, D]: float32 [T, F]."""
+    bert = with_parts(model)
+    block = bert.module.layers[layer].feed_forward
+    return block.neurons(half[None].to(bert.device, bert.dtype))[0].float().cpu()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.mixing.layer_parts import layer_parts
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 STAGES = ("Vector so far", "Attention writes", "Add & norm", "Feed-forward writes", "Add & norm")
 MODERN_STAGES = ("Vector so far", "Attention writes", "Add", "Feed-forward writes", "Add")

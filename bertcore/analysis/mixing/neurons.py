@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bertcore.bert import with_parts
-from bertcore.model import Model
-from bertcore.network import additive_mask, attention_scores
-from bertcore.trace import Trace
+from bertcore.model.bert import with_parts
+from bertcore.model.model import Model
+from bertcore.model.network import additive_mask, attention_scores
+from bertcore.model.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,6 @@ class HeadNeurons:
     """True = may be attended to, bool [T, T]; None: no mask."""
     weights: Tensor
     """softmax(scores + mask), [T, T]: rows sum to 1."""
-
-    def products(self, query: int) -> Tensor:
-        """Return queries[query] * keys, [T, K]: a row sums to the score times sqrt(K)."""
-        return self.queries[query] * self.keys
 
 
 def allowed_keys(bert: Model, layer: int, num_tokens: int) -> Tensor | None:

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import require_finite
-from bertcore.bert import with_parts
-from bertcore.model import Model
-from bertcore.network.attention import AttentionBlock
-from bertcore.trace import Trace
+from bertcore.model.bert import with_parts
+from bertcore.model.model import Model
+from bertcore.model.network.attention import AttentionBlock
+from bertcore.model.trace import Trace
 
 
 def passed_on(block: AttentionBlock, values: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bertcore.network.attention import attention_explicit
+from bertcore.model.network.attention import attention_explicit
 
 TOKENS = ("A", "B", "C", "D")
 KEY_ANGLES = (0, 60, 150, 250)

@@ -7,11 +7,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import require_finite
-from bertcore.bert import with_parts
-from bertcore.likelihood import TOKENS_PER_BATCH
-from bertcore.model import Model
-from bertcore.network.encoder import Layer
-from bertcore.trace import Trace
+from bertcore.model.bert import with_parts
+from bertcore.model.likelihood import TOKENS_PER_BATCH
+from bertcore.model.model import Model
+from bertcore.model.network.encoder import Layer
+from bertcore.model.trace import Trace
 
 
 @torch.no_grad()

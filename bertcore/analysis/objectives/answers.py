@@ -17,20 +17,20 @@ from bertcore.analysis.objectives.given import (
     segments_of,
 )
 from bertcore.analysis.shared.inputs import require_finite_logits
-from bertcore.architecture.families import Capability
-from bertcore.bert import Bert
-from bertcore.checkpoints.folder import has_weights
-from bertcore.checkpoints.save import OBJECTIVE
-from bertcore.checkpoints.source import CAUSAL, DEFAULT, SHIPPED
-from bertcore.model import Model
-from bertcore.objectives.attention_masks import Direction
-from bertcore.objectives.draw import Draw
-from bertcore.objectives.row import IGNORED, Flags, Ids
-from bertcore.objectives.table import objective_of
-from bertcore.others.families import DENOISING, PERMUTED, SPANS
-from bertcore.others.model import OtherModel
-from bertcore.pretraining.objectives.denoising import pad_sequences
-from bertcore.pretraining.objectives.permutation import PermutedRows, query_states
+from bertcore.model.architecture.families import Capability
+from bertcore.model.bert import Bert
+from bertcore.model.checkpoints.folder import has_weights
+from bertcore.model.checkpoints.save import OBJECTIVE
+from bertcore.model.checkpoints.source import CAUSAL, DEFAULT, SHIPPED
+from bertcore.model.model import Model
+from bertcore.model.objectives.attention_masks import Direction
+from bertcore.model.objectives.draw import Draw
+from bertcore.model.objectives.row import IGNORED, Flags, Ids
+from bertcore.model.objectives.table import OBJECTIVES, objective_of
+from bertcore.model.others.families import DENOISING, PERMUTED, SPANS
+from bertcore.model.others.model import OtherModel
+from bertcore.training.pretraining.objectives.denoising import pad_sequences
+from bertcore.training.pretraining.objectives.permutation import query_states
 
 BEST = 3
 """Number of guesses kept at each place."""
@@ -47,11 +47,7 @@ _WAYS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "permutation": (PERMUTED, "an XLNet"),
         "t5-spans": (SPANS, "a T5"),
-        "bart-infilling": (DENOISING, "a BART"),
-        "bart-sentences": (DENOISING, "a BART"),
-        "bart-masking": (DENOISING, "a BART"),
-        "bart-deletion": (DENOISING, "a BART"),
-        "bart-rotation": (DENOISING, "a BART"),
+        **{name: (DENOISING, "a BART") for name in OBJECTIVES if name.startswith("bart-")},
     }
 )
 """Objective -> how a `transformers` model trained with it predicts words."""
@@ -156,16 +152,7 @@ def objective_answer(
     reason = why_no_answer(bert, objective)
     if reason is not None:
         raise ValueError(reason)
-    prepared, found = drawn(
-        bert,
-        objective,
-        text,
-        text_pair,
-        others=others,
-        seed=seed,
-        share=share,
-        direction=direction,
-    )
+    prepared, found = drawn(bert, objective, text, text_pair, others, seed, share, direction)
     if found.judged is not None:
         return _pair(bert, objective, prepared, found)
     if found.is_replaced is not None:
@@ -204,7 +191,8 @@ def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places
         return masked_word_logits(bert, corrupted.input_ids, prepared.segment_ids, places)
     ids = _tensor(bert, corrupted.input_ids)[None]
     if objective == "causal":
-        return _next_logits(bert, ids, places)
+        states = bert.module.word_states(ids)[0, places]  # all of a text is segment 0, as trained
+        return bert.module.next_logits(states).float().cpu()
     if objective == "unilm":
         assert corrupted.allowed is not None
         segment_ids = _tensor(bert, prepared.segment_ids)[None]
@@ -231,8 +219,8 @@ def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places
         out = network.run(
             network.base,
             **inputs,
-            decoder_input_ids=rows.decoder_input_ids.to(bert.device),
-            decoder_attention_mask=rows.decoder_mask.to(bert.device),
+            decoder_input_ids=rows["decoder_input_ids"].to(bert.device),
+            decoder_attention_mask=rows["decoder_attention_mask"].to(bert.device),
             output_hidden_states=True,
             use_cache=False,
         )
@@ -242,26 +230,18 @@ def _logits(bert: Model, objective: str, prepared: Prepared, found: Draw, places
     return network.mlm_logits(states[places]).float().cpu()
 
 
-def _next_logits(bert: Model, ids: Tensor, places: Ids) -> Tensor:
-    """Return the logits of the token after each place; all of a text is segment 0, as trained."""
-    states = bert.module.word_states(ids)[0, places]
-    return bert.module.next_logits(states).float().cpu()
-
-
 def _permuted_logits(bert: Bert, ids: Tensor, found: Draw, places: Ids) -> Tensor:
     """Return the logits of our network's query stream; a text is segment 0, as trained."""
     assert found.rank is not None
     positions = _tensor(bert, places)[None]
-    rows = PermutedRows(
-        input_ids=ids,
-        segment_ids=torch.zeros_like(ids),
-        attention_mask=None,
-        rank=_tensor(bert, found.rank)[None],
-        positions=positions,
-        weights=torch.ones_like(positions, dtype=torch.float32),
-        queries=torch.full_like(positions, bert.tokenizer.mask_id),
-        total_predicted=torch.tensor(float(len(places))),
-    )
+    rows = {
+        "input_ids": ids,
+        "segment_ids": torch.zeros_like(ids),
+        "rank": _tensor(bert, found.rank)[None],
+        "positions": positions,
+        "weights": torch.ones_like(positions),
+        "queries": torch.full_like(positions, bert.tokenizer.mask_id),
+    }
     return bert.module.mlm_logits(query_states(bert.module, rows)[0]).float().cpu()
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bertcore.analysis.objectives.given import Prepared, prepare
-from bertcore.model import Model
-from bertcore.objectives.attention_masks import Direction
-from bertcore.objectives.draw import Draw
-from bertcore.objectives.masked_words import LONGEST_SPAN
-from bertcore.objectives.row import IGNORED, Flags, Ids
-from bertcore.objectives.table import OBJECTIVES, Counts, count, objective_of
+from bertcore.model.model import Model
+from bertcore.model.objectives.attention_masks import Direction
+from bertcore.model.objectives.draw import Draw
+from bertcore.model.objectives.masked_words import LONGEST_SPAN
+from bertcore.model.objectives.row import IGNORED, Flags, Ids
+from bertcore.model.objectives.table import OBJECTIVES, Counts, count, objective_of
 
 PAIR_LABELS = {
     "next-sentence": ("B follows A", "B is random"),
@@ -87,7 +87,6 @@ def drawn(
     objective: str,
     text: str,
     text_pair: str | None = None,
-    *,
     others: Sequence[str] = (),
     seed: int = 0,
     share: float | None = None,
@@ -116,7 +115,7 @@ def objective_example(
 
     Args:
         bert: Provides the vocabulary, and acts as ELECTRA's generator if it predicts masked words.
-        objective: One of `bertcore.objectives.table.OBJECTIVES`.
+        objective: One of `bertcore.model.objectives.table.OBJECTIVES`.
         text, text_pair: The text, or the pair. If a pair is needed and there is one text, it is
             split between two of its sentences.
         others: Documents; next sentence takes a random B from them.
@@ -127,18 +126,11 @@ def objective_example(
     ValueError if the text, the vocabulary or the share does not suit this objective; the message
     states why.
     """
-    prepared, found = drawn(
-        bert,
-        objective,
-        text,
-        text_pair,
-        others=others,
-        seed=seed,
-        share=share,
-        direction=direction,
-    )
+    prepared, found = drawn(bert, objective, text, text_pair, others, seed, share, direction)
     named = _Names(bert, prepared.names)
     corrupted = found.corrupted
+    read, tokens = named(corrupted.input_ids), named(prepared.given.row.ids)
+    spans = corrupted.spans if objective == "spans" else ()
     decoder_ids = corrupted.decoder_input_ids
     written = () if decoder_ids is None else named(corrupted.labels)
     judged = found.judged
@@ -146,14 +138,14 @@ def objective_example(
     return ObjectiveExample(
         objective=objective,
         # BART's decoder writes the text itself.
-        original=written if objective.startswith("bart-") else named(prepared.given.row.ids),
+        original=written if objective.startswith("bart-") else tokens,
         reads=_reads(named, prepared, found),
         decoder_reads=() if decoder_ids is None else named(decoder_ids),
         writes=written,
         verdict="" if judged is None else PAIR_LABELS[objective][judged.label],
         order=() if rank is None else tuple((rank + 1).tolist()),
         direction=found.direction or "",
-        ends=_ends(named, prepared, found),
+        ends=tuple(SpanEnds(read[start - 1], read[end], tokens[start:end]) for start, end in spans),
         looks=_looks(named, prepared, found),
         notes=_notes(objective, prepared, found),
     )
@@ -234,9 +226,8 @@ def _reads(named: _Names, prepared: Prepared, found: Draw) -> tuple[ReadToken, .
         for place in np.flatnonzero(corrupted.labels != IGNORED).tolist():
             targets[place] = named(corrupted.labels[place : place + 1])[0]
     read = [ReadToken(*one) for one in zip(tokens, found.fates, targets, strict=True)]
-    if len(tokens) == len(prepared.given.row) or found.judged is not None:
-        return tuple(read)
-    if "sentinel" in found.fates or "mask" in found.fates:
+    is_whole = len(tokens) == len(prepared.given.row) or found.judged is not None
+    if is_whole or "sentinel" in found.fates or "mask" in found.fates:
         return tuple(read)
     for start, _ in reversed(_joined(corrupted.spans)):
         gone = sum(end - begin for begin, end in corrupted.spans if end <= start)
@@ -253,17 +244,6 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
-
-
-def _ends(named: _Names, prepared: Prepared, found: Draw) -> tuple[SpanEnds, ...]:
-    """Return the spans that are predicted from the visible tokens beside them."""
-    read, text = named(found.corrupted.input_ids), named(prepared.given.row.ids)
-    spans: dict[tuple[int, int], list[str]] = {}
-    for boundary in found.boundaries:
-        spans.setdefault((boundary.left, boundary.right), []).append(text[boundary.place])
-    return tuple(
-        SpanEnds(read[left], read[right], tuple(span)) for (left, right), span in spans.items()
-    )
 
 
 def _looks(named: _Names, prepared: Prepared, found: Draw) -> tuple[Looks, ...]:

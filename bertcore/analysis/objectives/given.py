@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.data.sentences import split_sentences
-from bertcore.model import Model
-from bertcore.objectives.attention_masks import Direction
-from bertcore.objectives.draw import Draw, Given
-from bertcore.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
-from bertcore.objectives.table import Objective
-from bertcore.others.families import MASKED
-from bertcore.others.model import OtherModel
-from bertcore.tokenizer import Encoding
+from bertcore.model.model import Model
+from bertcore.model.objectives.attention_masks import Direction
+from bertcore.model.objectives.draw import Draw, Given
+from bertcore.model.objectives.row import IGNORED, Corrupted, Flags, Ids, Pieces, Row
+from bertcore.model.objectives.table import Objective
+from bertcore.model.others.families import MASKED
+from bertcore.model.others.model import OtherModel
+from bertcore.model.tokenizer import Encoding
 
 NUM_SENTINELS = 100
 """T5's number of sentinels; as many are added if a vocabulary has none."""
@@ -69,7 +69,9 @@ def prepare(
     ids = np.array(encoding.input_ids, dtype=np.int64)
     is_special = np.array(encoding.special_tokens_mask, dtype=bool)
     segment_ids = np.array(encoding.segment_ids, dtype=np.int64)
-    row = Row(ids, is_special, _starts_word(encoding), _starts_sentence(encoding, text, text_pair))
+    words = np.array(encoding.word_ids)
+    starts_word = np.asarray((words != np.append(-2, words[:-1])) | (words < 0))
+    row = Row(ids, is_special, starts_word, _starts_sentence(encoding, text, text_pair))
     pieces, names = _pieces(bert, ids[is_special])
     if entry.name == "t5-spans" and pieces.sep_id < 0:
         raise ValueError(
@@ -108,12 +110,6 @@ def _cut(text: str, seed: int) -> tuple[str, str]:
     return " ".join(sentences[:place]), " ".join(sentences[place:])
 
 
-def _starts_word(encoding: Encoding) -> Flags:
-    words = np.array(encoding.word_ids)
-    before = np.append(-2, words[:-1])
-    return np.asarray((words != before) | (words < 0))
-
-
 def _starts_sentence(encoding: Encoding, text: str, text_pair: str | None) -> Flags:
     """Return whether each token is the first of a sentence, [T]."""
     found = np.zeros(len(encoding), dtype=bool)
@@ -132,11 +128,7 @@ def _starts_sentence(encoding: Encoding, text: str, text_pair: str | None) -> Fl
 
 
 def _pieces(bert: Model, added: Ids) -> tuple[Pieces, tuple[str, ...]]:
-    """Return what objectives need to know about the vocabulary, and the names of added sentinels.
-
-    Args:
-        added: The special tokens of a text, in order.
-    """
+    """Return what objectives need of the vocabulary, and the names of added sentinels."""
     tokenizer = bert.tokenizer
     own = [tokenizer.token_to_id(f"<extra_id_{n}>") for n in range(NUM_SENTINELS)]
     sentinels = tuple(one for one in own if one is not None)

@@ -10,15 +10,14 @@ from torch import Tensor
 
 from bertcore.analysis.shared.inputs import sentence_numbers
 from bertcore.data.texts import Sentence
-from bertcore.model import Model
-from bertcore.tokenizer import Encoding
+from bertcore.model.likelihood import Row, padded_batches
+from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
 
 MAX_TOKENS = 2000
 """Default bound of `collect_tokens`: 2,000 tokens of BERT-base are 80 MB at 13 layers."""
 MAX_BYTES = 512 * 2**20
 """Limit on a table of vectors, regardless of the allowed number of tokens."""
-BATCH_TOKENS = 2048
-"""Number of padded tokens per batch: 8 sentences of 256 tokens, or 128 of 16."""
 
 POOLINGS = ("mean", "cls", "max")
 """How the vectors of a sentence's tokens become one."""
@@ -95,14 +94,11 @@ class VectorTable:
 
 
 def collect_tokens(
-    bert: Model,
-    sentences: Sequence[Sentence],
-    *,
-    max_tokens: int = MAX_TOKENS,
+    bert: Model, sentences: Sequence[Sentence], *, max_tokens: int = MAX_TOKENS
 ) -> VectorTable:
     """Return the vector of every token of the sentences at every layer.
 
-    The sentences run in padded batches, longest last; a test checks that the vectors equal those of
+    The sentences run in padded batches; a test checks that the vectors equal those of
     `bert.trace` on each sentence alone. Whole sentences are taken in order until `max_tokens` is
     reached; `notes` states what was left out.
 
@@ -267,32 +263,10 @@ def _most_points(bert: Model) -> int:
 @torch.inference_mode()
 def _run(bert: Model, encodings: Sequence[Encoding]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
     """Yield rows, their hidden states [L+1, B, T, D] (float32, CPU) and attention mask [B, T]."""
-    order = sorted(range(len(encodings)), key=lambda i: len(encodings[i]))
-    start = 0
-    while start < len(order):
-        # Sorted by length, so the last of a batch is its longest and there is little padding.
-        end = start + 1
-        while end < len(order) and (end + 1 - start) * len(encodings[order[end]]) <= BATCH_TOKENS:
-            end += 1
-        rows = order[start:end]
-        num_tokens = len(encodings[rows[-1]])
-        ids = torch.full((len(rows), num_tokens), bert.tokenizer.pad_id)
-        segments = torch.zeros_like(ids)
-        attention_mask = torch.zeros(ids.shape, dtype=torch.bool)
-        for row, i in enumerate(rows):
-            length = len(encodings[i])
-            ids[row, :length] = torch.tensor(encodings[i].input_ids)
-            segments[row, :length] = torch.tensor(encodings[i].segment_ids)
-            attention_mask[row, :length] = True
-        yield rows, _hidden_states(bert, ids, segments, attention_mask), attention_mask
-        start = end
-
-
-def _hidden_states(bert: Model, ids: Tensor, segments: Tensor, attention_mask: Tensor) -> Tensor:
-    """Run one padded batch [B, T] and keep every hidden state, [L+1, B, T, D]."""
-    device = bert.device
-    states = bert.module.every_state(ids.to(device), segments.to(device), attention_mask.to(device))
-    return states.float().cpu()
+    inputs = [Row(encoding.input_ids, encoding.segment_ids) for encoding in encodings]
+    for rows, ids, segments, padding in padded_batches(bert, inputs):
+        mask = torch.ones_like(ids, dtype=torch.bool) if padding is None else padding
+        yield rows, bert.module.every_state(ids, segments, mask).float().cpu(), mask.cpu()
 
 
 def _pool(hidden: Tensor, attention_mask: Tensor, pooling: str) -> Tensor:

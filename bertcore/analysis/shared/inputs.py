@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from bertcore.likelihood import LOGITS_PER_CHUNK, Row, padded_batches
-from bertcore.model import Model
-from bertcore.tokenizer import Encoding
-from bertcore.trace import Trace
+from bertcore.model.likelihood import LOGITS_PER_CHUNK, Row, padded_batches
+from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.trace import Trace
 
 
 def require_finite(layers: Tensor, name: str) -> None:
@@ -98,6 +98,13 @@ def masked_encoding(
     return dataclasses.replace(encoding, input_ids=input_ids, tokens=tokens)
 
 
+def encoding_of(bert: Model, trace: Trace) -> Encoding:
+    """Return the tokens that a trace was run on: those of its texts, with what was hidden."""
+    encoding = bert.tokenize(trace.text_a, trace.text_b)
+    input_ids, tokens = list(trace.input_ids), list(trace.tokens)
+    return dataclasses.replace(encoding, input_ids=input_ids, tokens=tokens)
+
+
 def usual_position(bert: Model, read: Trace | Encoding) -> int:
     """Return the token to start from: the first [MASK], or else the last word of text A."""
     if bert.tokenizer.mask_id in read.input_ids:
@@ -105,20 +112,6 @@ def usual_position(bert: Model, read: Trace | Encoding) -> int:
     of_text = zip(read.tokens, read.text_ids, strict=True)
     words = [i for i, (t, text) in enumerate(of_text) if text == 0 and t.lstrip("#").isalnum()]
     return words[-1] if words else 0
-
-
-@torch.inference_mode()
-def run_rows(bert: Model, rows: Sequence[Row]) -> Iterator[tuple[list[int], Tensor]]:
-    """Run many inputs, batched by similar length.
-
-    Yields:
-        The row numbers of a batch, [B], and the states read by the heads, [B, T, D], on the device
-        (BERT's last hidden states); states after the end of a shorter row are meaningless.
-
-    ValueError if a segment id is not in the checkpoint's table.
-    """
-    for chosen, ids, segments, mask in padded_batches(bert, rows):
-        yield chosen, bert.module.word_states(ids, segments, mask)
 
 
 @torch.inference_mode()
@@ -136,3 +129,46 @@ def word_log_probabilities(bert: Model, hidden: Tensor) -> Iterator[Tensor]:
     """
     for chunk in torch.split(hidden, LOGITS_PER_CHUNK):
         yield torch.log_softmax(bert.module.mlm_logits(chunk).float(), dim=-1)
+
+
+@torch.inference_mode()
+def log_p_at(
+    bert: Model, rows: Sequence[Row], places: Sequence[int]
+) -> Iterator[tuple[int, Tensor]]:
+    """Yield the log-probabilities of all pieces at one place of each of many inputs.
+
+    Args:
+        places: The position that is read in each row.
+
+    Yields:
+        The number of a row, and natural logarithms, float32 on the CPU, [V], as those of
+        `word_log_probabilities`; the longest rows first.
+
+    ValueError if the checkpoint has no masked-word head.
+    """
+    for chosen, ids, segments, mask in padded_batches(bert, rows):
+        at = torch.tensor([places[number] for number in chosen], device=ids.device)
+        states = bert.module.word_states_at(ids, segments, mask, at)
+        of_rows = (row for part in word_log_probabilities(bert, states) for row in part.cpu())
+        yield from zip(chosen, of_rows, strict=True)
+
+
+def best_pieces(bert: Model, log_p: Tensor, count: int) -> tuple[tuple[str, float], ...]:
+    """Return the most probable pieces and their probabilities, the best first.
+
+    Args:
+        log_p: Natural logarithms, [V]; rows of the token table without a name are left out.
+    """
+    best = log_p[: bert.tokenizer.vocab_size].topk(min(count, bert.tokenizer.vocab_size))
+    words = map(bert.tokenizer.id_to_token, best.indices.tolist())
+    return tuple(zip(words, best.values.exp().tolist(), strict=True))
+
+
+def masked_rows(bert: Model, encoding: Encoding, places: Sequence[int]) -> list[Row]:
+    """Return a copy of an input for each place, with [MASK] there."""
+    rows = []
+    for place in places:
+        ids = list(encoding.input_ids)
+        ids[place] = bert.tokenizer.mask_id
+        rows.append(Row(ids, list(encoding.segment_ids)))
+    return rows

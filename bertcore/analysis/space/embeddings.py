@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import torch
@@ -10,12 +9,12 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.bert import with_parts
-from bertcore.model import Model
-from bertcore.network import Network, collect_into
-from bertcore.tokenizer import Encoding
-from bertcore.tokenizer.wordpiece import WordSteps, explain
-from bertcore.trace import Trace
+from bertcore.model.bert import with_parts
+from bertcore.model.model import Model
+from bertcore.model.network import Network, collect_into
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.tokenizer.wordpiece import WordSteps, explain
+from bertcore.model.trace import Trace
 
 PARTS = ("token", "segment", "position")
 """The summands, in the order of the paper's figure 2."""
@@ -24,7 +23,7 @@ _LONGEST_WORD = 1000  # maximum number of characters searched for a space beyond
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumNumbers:
-    """The three summands and their sum, their lengths, and the cosines between them."""
+    """The three summands and their sum, and their lengths."""
 
     tokens: tuple[str, ...]
     """[T]"""
@@ -33,10 +32,6 @@ class SumNumbers:
     the family has none."""
     norms: dict[str, NDArray[np.float32]]
     """Euclidean lengths by the same names, [T]."""
-    cosines: dict[str, NDArray[np.float32]]
-    """Cosine of each pair of summands, such as "token-segment", [T]."""
-    fractions: dict[str, NDArray[np.float32]]
-    """Fraction of the sum from each summand, along its direction, [T]; they add up to 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,11 +41,7 @@ class NormNumbers:
     tokens: tuple[str, ...]
     """[T]"""
     position: int
-    """Of the token whose numbers are in `before` and `after`."""
-    before: NDArray[np.float32]
-    """[E]"""
-    after: NDArray[np.float32]
-    """[E]"""
+    """Of the token that is looked at."""
     columns: dict[str, NDArray[np.float32]]
     """mean_before, std_before, norm_before and the same after, [T] each. The standard deviation is
     over the E numbers of a token (divided by E, as LayerNorm does), the norm their length."""
@@ -77,24 +68,14 @@ class NearPiece:
 
 
 def sum_numbers(trace: Trace) -> SumNumbers:
-    """Return the summands of a trace with their lengths, cosines and fractions.
-
-    Source: ours. The fraction of a summand p in the sum s is (p . s) / (s . s).
-    """
+    """Return the summands of a trace, and their lengths."""
     named = {name: getattr(trace.embeddings, name) for name in PARTS}
-    parts = {name: part.float() for name, part in named.items() if part is not None}
-    total = trace.embeddings.sum.float()
-    squared = (total * total).sum(-1).clamp_min(torch.finfo(torch.float32).tiny)
-    every = {**parts, "sum": total}
+    every = {name: part.float() for name, part in named.items() if part is not None}
+    every["sum"] = trace.embeddings.sum.float()
     return SumNumbers(
         tokens=tuple(trace.tokens),
         parts={name: x.numpy() for name, x in every.items()},
         norms={name: x.norm(dim=-1).numpy() for name, x in every.items()},
-        cosines={
-            f"{a}-{b}": F.cosine_similarity(parts[a], parts[b], dim=-1).numpy()
-            for a, b in combinations(parts, 2)
-        },
-        fractions={name: ((x * total).sum(-1) / squared).numpy() for name, x in parts.items()},
     )
 
 
@@ -102,12 +83,9 @@ def norm_numbers(trace: Trace, position: int = 1) -> NormNumbers:
     """Return mean, standard deviation and length of each token before and after LayerNorm.
 
     Args:
-        position: Of the token whose numbers are returned, from 0.
+        position: Of the token that is looked at, from 0.
     """
-    vectors = {
-        "before": trace.embeddings.sum.float(),
-        "after": trace.embeddings.output.float(),
-    }
+    vectors = {"before": trace.embeddings.sum.float(), "after": trace.embeddings.output.float()}
     return NormNumbers(
         tokens=tuple(trace.tokens),
         position=position,
@@ -120,7 +98,6 @@ def norm_numbers(trace: Trace, position: int = 1) -> NormNumbers:
                 ("norm", x.norm(dim=-1)),
             )
         },
-        **{when: x[position].numpy() for when, x in vectors.items()},
     )
 
 
@@ -176,19 +153,17 @@ def word_at(words: Sequence[WordSteps], span: tuple[int, int]) -> WordSteps:
 
 
 @torch.inference_mode()
-def leave_one_out(bert: Model, text: str, text_pair: str | None = None) -> LeaveOneOut:
+def leave_one_out(bert: Model, trace: Trace) -> LeaveOneOut:
     """Run a text without its segment vectors (if any), and without its positions.
 
     The summand is left out of the sum of every token (zeros take its place) before LayerNorm;
-    everything after runs as usual. ValueError if the text is not valid Unicode, or this is another
-    architecture.
+    everything after runs as usual. ValueError if this is another architecture.
 
     Source: ours.
     """
-    encoding = bert.tokenize(text, text_pair)
     network, device = with_parts(bert).module, bert.device
-    ids = torch.tensor(encoding.input_ids, device=device)[None]
-    segments = torch.tensor(encoding.segment_ids, device=device)[None]
+    ids = torch.tensor(trace.input_ids, device=device)[None]
+    segments = torch.tensor(trace.segment_ids, device=device)[None]
     segments, positions = network.default_ids(ids, segments, None)
     parts = network.embeddings.look_up(ids, segments, positions)
     inputs: dict[str, Tensor] = {}
@@ -198,9 +173,9 @@ def leave_one_out(bert: Model, text: str, text_pair: str | None = None) -> Leave
         inputs["position"] = parts._replace(position=None).sum
     if not inputs:
         raise ValueError(bert.config.family.absent["positions"])
-    original = _all_layers(network, parts.sum)
+    original = trace.hidden_states.float().to(device)
     return LeaveOneOut(
-        tuple(encoding.tokens),
+        tuple(trace.tokens),
         {
             name: F.cosine_similarity(_all_layers(network, summed), original, dim=-1).cpu().numpy()
             for name, summed in inputs.items()
@@ -218,7 +193,7 @@ def _all_layers(network: Network, summed: Tensor) -> Tensor:
 
 @torch.inference_mode()
 def nearest_words(
-    bert: Model, text: str, text_pair: str | None = None, position: int = 1, top_k: int = 12
+    bert: Model, trace: Trace, position: int = 1, top_k: int = 12
 ) -> tuple[NearPiece, ...]:
     """Return the pieces whose rows of the token table have the highest cosine to a token's row.
 
@@ -231,16 +206,16 @@ def nearest_words(
 
     ValueError if the text has no token at this position.
     """
-    encoding, tokenizer = bert.tokenize(text, text_pair), bert.tokenizer
-    if not 0 <= position < len(encoding):
-        raise ValueError(f"position is {position}; expected 0 to {len(encoding) - 1}.")
-    token_id = encoding.input_ids[position]
+    tokenizer = bert.tokenizer
+    if not 0 <= position < trace.num_tokens:
+        raise ValueError(f"position is {position}; expected 0 to {trace.num_tokens - 1}.")
+    token_id = trace.input_ids[position]
     # Rows beyond the tokenizer's vocabulary (a padded table) have no name.
     table = bert.module.token_table[: tokenizer.vocab_size].float()
     cosines = F.cosine_similarity(table, table[token_id][None], dim=-1)
     cosines[token_id] = -torch.inf
     best = cosines.topk(min(top_k, len(cosines) - 1))
     return tuple(
-        NearPiece(encoding.tokens[position], tokenizer.id_to_token(int(i)), float(c))
+        NearPiece(trace.tokens[position], tokenizer.id_to_token(int(i)), float(c))
         for c, i in zip(best.values, best.indices, strict=True)
     )

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from bertcore.analysis.corpus.batch import encode_texts
+from bertcore.analysis.probes.data_sets import bundled_data
 from bertcore.configs.encode import EncodeSettings
-from bertcore.corpus.batch import encode_texts
-from bertcore.model import Model
-from bertcore.probes.data_sets import bundled_data
-from bertcore.trace import Trace
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 MAX_TOKENS = 50_000
 """Default bound of `token_vectors`: 150 MB for 768 dimensions."""
@@ -51,6 +51,7 @@ class Nearest:
 
     token: str
     layer: int
+    """hidden_states[layer], 0 the input."""
     neighbours: tuple[Neighbour, ...]
     """From the nearest on."""
     mean: float
@@ -83,7 +84,7 @@ def nearest_tokens(
 
     Args:
         position: Of the token in the text or pair; by default the longest token.
-        layer: 0 is the embeddings' output; by default the last.
+        layer: Which of hidden_states[layer], 0 the input; by default the last.
         among: The texts that are searched; by default the sentences of the shipped treebank.
         on_fraction: Called with the fraction done; may raise to stop.
 
@@ -103,14 +104,25 @@ def treebank_texts() -> tuple[str, ...]:
 def nearest_to(
     trace: Trace, among: TokenVectors, layer: int, position: int | None = None, k: int = 20
 ) -> Nearest:
-    """Return the tokens nearest to one of a trace; see `nearest_tokens`."""
+    """Return the tokens nearest to one of a trace, without those of its own text; see
+    `nearest_tokens`.
+    """
     position = usual_token(trace) if position is None else position
     own = trace.text_b if trace.text_ids[position] == 1 else trace.text_a
-    vector = trace.hidden_states[layer, position]
-    neighbours, mean = nearest(among, vector, k, without=own or "")
-    return Nearest(
-        trace.tokens[position], layer, tuple(neighbours), mean, len(among.tokens), among.notes
+    cosines = among.units @ _unit(trace.hidden_states[layer, position].numpy()[None])[0]
+    is_own = np.array([text == own for text in among.texts])[among.text_ids]
+    order = np.argsort(-np.where(is_own, -np.inf, cosines), kind="stable")
+    neighbours = tuple(
+        Neighbour(
+            float(cosines[row]),
+            among.tokens[row],
+            among.texts[among.text_ids[row]],
+            *among.spans[row].tolist(),
+        )
+        for row in order[: min(k, int((~is_own).sum()))]
     )
+    mean = float(cosines[~is_own].mean()) if neighbours else float("nan")
+    return Nearest(trace.tokens[position], layer, neighbours, mean, len(among.tokens), among.notes)
 
 
 def token_vectors(
@@ -161,31 +173,6 @@ def token_vectors(
         spans=np.stack([columns["start"], columns["end"]], axis=1),
         notes=notes,
     )
-
-
-def nearest(
-    among: TokenVectors, vector: ArrayLike, k: int = 20, *, without: str = ""
-) -> tuple[list[Neighbour], float]:
-    """Return the k nearest tokens by cosine, and the mean cosine with all: what is near by chance.
-
-    Args:
-        among: From `token_vectors`, at the vector's layer.
-        vector: [D].
-        without: A text whose tokens do not count, such as the vector's own.
-    """
-    cosines = among.units @ _unit(np.asarray(vector)[None])[0]
-    is_own = np.array([text == without for text in among.texts])[among.text_ids]
-    order = np.argsort(-np.where(is_own, -np.inf, cosines), kind="stable")
-    found = [
-        Neighbour(
-            float(cosines[row]),
-            among.tokens[row],
-            among.texts[among.text_ids[row]],
-            *among.spans[row].tolist(),
-        )
-        for row in order[: min(k, int((~is_own).sum()))]
-    ]
-    return found, float(cosines[~is_own].mean()) if found else float("nan")
 
 
 def _unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -23,15 +23,15 @@ from bertcore.analysis.space.map_quality import (
     separation,
 )
 from bertcore.analysis.space.projection import (
-    MIN_EMBEDDED,
+    AXES,
+    End,
     LayerMap,
     Settings,
+    map_between,
     map_layers,
-    method_of,
-    num_distinct,
 )
 from bertcore.data.texts import Sentence, Span
-from bertcore.model import Model
+from bertcore.model.model import Model
 
 UNITS = ("tokens", "words", "word", "mean", "cls")
 """What a point stands for: a token, a whole word, an occurrence of one word, or a sentence by the
@@ -41,8 +41,23 @@ MAX_EXAMPLES = 600
 
 Texts = Sequence[Sentence | str] | VectorTable
 """Sentences; or the points themselves, if they were collected before."""
-Marks = Sequence[tuple[int, Span]]
-"""Words: the number of the sentence, from 0, and characters of its text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointChoice:
+    """Which points some texts give."""
+
+    unit: str = "tokens"
+    """One of UNITS."""
+    word: str = ""
+    """The word, if the unit is "word"; a piece counts too, and case does not."""
+    marks: tuple[tuple[int, Span], ...] = ()
+    """Words that are taken in place of `word`: number of the sentence, from 0, and characters."""
+    hide_special: bool = True
+    """Leave out tokens such as [CLS] and [SEP], if others are left."""
+
+
+ALL_TOKENS = PointChoice()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,27 +86,17 @@ class PointCosines:
 
 
 def collect_points(
-    bert: Model,
-    sentences: Texts,
-    *,
-    unit: str = "tokens",
-    word: str = "",
-    marks: Marks = (),
-    hide_special: bool = True,
+    bert: Model | None, sentences: Texts, points: PointChoice = ALL_TOKENS
 ) -> VectorTable:
-    """Return points and their vectors.
+    """Return points and their vectors; those that were collected before as they are.
 
-    Args:
-        sentences: At least one; points that were collected before are returned as they are.
-        unit: One of UNITS.
-        word: The word, if the unit is "word"; a piece counts too, and case does not.
-        marks: Words that are taken in place of `word`.
-        hide_special: Leave out tokens such as [CLS] and [SEP], if others are left.
-
-    ValueError if the unit does not exist, or no point is left; it names the words that there are.
+    ValueError if there is no sentence, the unit does not exist, or no point is left; it names the
+    words that there are.
     """
     if isinstance(sentences, VectorTable):
         return sentences
+    assert bert is not None
+    unit = points.unit
     if unit not in UNITS:
         raise ValueError(f"unit is {unit!r}; expected one of {', '.join(UNITS)}.")
     asked = [Sentence(each) if isinstance(each, str) else each for each in sentences]
@@ -101,22 +106,43 @@ def collect_points(
     if unit != "tokens":
         table = whole_words(table)
     if unit == "word":
-        if not marks:
-            return _one_word(table, word)
-        keep = table.covered_by([(number, *span) for number, span in marks])
+        if not points.marks:
+            return _one_word(table, points.word)
+        keep = table.covered_by([(number, *span) for number, span in points.marks])
         if not keep.any():
             raise ValueError(
                 "no marked word has a token: its characters are not in the vocabulary, or its "
                 "sentence was left out. Mark others, or type a word."
             )
         return table.select(keep)
-    if hide_special and not table.is_special.all():
+    if points.hide_special and not table.is_special.all():
         return table.select(~table.is_special)
     return table
 
 
 def _one_word(table: VectorTable, word: str) -> VectorTable:
-    keep = matches(table, word)
+    return table.select(_found(table, word, matches(table, word)))
+
+
+def _ends(table: VectorTable, axes: Sequence[str]) -> list[End]:
+    """Return the points at each end of the axes; ValueError if there is none."""
+    names = [*axes] if any(axes[2:]) else [*axes[:2]]
+    pairs = zip(names[::2], names[1::2], strict=False)
+    if len(names) not in (2, 4) or any(first == second != "" for first, second in pairs):
+        raise ValueError(
+            f"the axes go between {', '.join(map(repr, names)) or 'nothing'}; expected two "
+            "different words, or groups of words with commas, for x, and two more for y or none."
+        )
+    labels, ends = np.array(table.labels), []
+    for name in names:
+        words = [word.strip() for word in name.split(",")]
+        of_words = [matches(table, word) | ((labels == word) & (word != "")) for word in words]
+        ends.append((name, _found(table, name, np.any(of_words, axis=0))))
+    return ends
+
+
+def _found(table: VectorTable, word: str, keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the points of a word; ValueError if there is none."""
     if not keep.any():
         there = list(dict.fromkeys(w for w in table.words if w.isalnum()))
         listed = ", ".join(there[:12]) or "none"
@@ -125,7 +151,7 @@ def _one_word(table: VectorTable, word: str) -> VectorTable:
         )
         more = f" and {len(there) - 12} more" if len(there) > 12 else ""
         raise ValueError(f"{problem}. Type one of these: {listed}{more}.")
-    return table.select(keep)
+    return keep
 
 
 def matches(table: VectorTable, word: str) -> NDArray[np.bool_]:
@@ -137,45 +163,45 @@ def matches(table: VectorTable, word: str) -> NDArray[np.bool_]:
 
 
 def map_points(
-    bert: Model,
+    bert: Model | None,
     sentences: Texts,
+    points: PointChoice = ALL_TOKENS,
     *,
-    unit: str = "tokens",
-    word: str = "",
-    marks: Marks = (),
-    hide_special: bool = True,
     dims: int = 2,
     method: str = "pca",
     space: str = "joint",
     level_layers: bool = True,
     settings: Settings | None = None,
+    axes: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> PointMap:
     """Return a map of points in which they can be followed from layer to layer.
 
     Args:
-        sentences, unit, word, marks, hide_special: As for `collect_points`.
-        dims, method, space, level_layers: As for `map_layers`.
+        bert: None for points that were collected before.
+        sentences, points: As for `collect_points`.
+        dims, method, space, level_layers: As for `map_layers`; or the method AXES.
         settings: Parameters of UMAP or t-SNE; of PCA only their metric counts. None for the
             defaults.
+        axes: For AXES, as of `map_between`: the words, or labels, of the points at both ends of x,
+            and of y if it is not left to the points; several with commas between.
         progress: Called with the fraction done and the stage; may raise to stop.
 
     Errors are those of `collect_points` and `map_layers`.
     """
-    which = {"unit": unit, "word": word, "marks": marks, "hide_special": hide_special}
-    table = collect_points(bert, sentences, **which)  # type: ignore[arg-type]
-    of_method = {}
-    if settings is not None and method_of(settings) == method:
-        of_method[method] = settings
-    layer_map = map_layers(
-        table.vectors,
-        dims=dims,
-        method=method,
-        space=space,
-        level_layers=level_layers,
-        progress=progress,
-        **of_method,  # type: ignore[arg-type]
-    )
+    table = collect_points(bert, sentences, points)
+    if method == AXES:
+        layer_map = map_between(table.vectors, _ends(table, axes))
+    else:
+        layer_map = map_layers(
+            table.vectors,
+            dims=dims,
+            method=method,
+            space=space,
+            level_layers=level_layers,
+            settings=settings,
+            progress=progress,
+        )
     metric = "cosine" if settings is None else settings.metric
     return PointMap(
         table,
@@ -186,31 +212,18 @@ def map_points(
     )
 
 
-def are_few(table: VectorTable, *, space: str = "joint", level_layers: bool = True) -> bool:
-    """Return whether a map has so few distinct points that it is made by PCA whatever is asked."""
-    return num_distinct(table.vectors, space, level_layers=level_layers) < MIN_EMBEDDED
-
-
 def point_cosines(
-    bert: Model,
-    sentences: Texts,
-    *,
-    unit: str = "tokens",
-    word: str = "",
-    marks: Marks = (),
-    hide_special: bool = True,
-    pair: Sequence[int] = (),
+    bert: Model, sentences: Texts, points: PointChoice = ALL_TOKENS, *, pair: Sequence[int] = ()
 ) -> PointCosines:
     """Return how alike points are at each layer: any two, a word at two places, and a pair.
 
     Args:
-        sentences, unit, word, marks, hide_special: As for `collect_points`.
+        sentences, points: As for `collect_points`.
         pair: Numbers of two points, from 0.
 
     ValueError if one does not exist, and as of `collect_points`.
     """
-    which = {"unit": unit, "word": word, "marks": marks, "hide_special": hide_special}
-    table = collect_points(bert, sentences, **which)  # type: ignore[arg-type]
+    table = collect_points(bert, sentences, points)
     # First pieces of a word are compared with its first pieces elsewhere, second with second; two
     # pieces of one occurrence do not count as the same word.
     same = [f"{word} {token}" for word, token in zip(table.words, table.tokens, strict=True)]
@@ -226,20 +239,10 @@ def point_cosines(
 
 
 def point_similarity(
-    bert: Model,
-    sentences: Texts,
-    *,
-    unit: str = "tokens",
-    word: str = "",
-    marks: Marks = (),
-    hide_special: bool = True,
+    bert: Model, sentences: Texts, points: PointChoice = ALL_TOKENS
 ) -> LayerSimilarity:
-    """Return the CKA between all layers over at most MAX_EXAMPLES points.
-
-    Arguments are those of `collect_points`.
-    """
-    which = {"unit": unit, "word": word, "marks": marks, "hide_special": hide_special}
-    table = collect_points(bert, sentences, **which)  # type: ignore[arg-type]
+    """Return the CKA between all layers over at most MAX_EXAMPLES points of `collect_points`."""
+    table = collect_points(bert, sentences, points)
     rows = np.flatnonzero(np.isfinite(table.vectors).all((0, 2)))
     if len(rows) > MAX_EXAMPLES:
         rows = rows[np.unique(np.linspace(0, len(rows) - 1, MAX_EXAMPLES).astype(int))]

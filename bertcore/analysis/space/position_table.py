@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.architecture.config import LAYER_TYPES, ModernBertConfig
-from bertcore.model import Model
-from bertcore.network.embeddings import sinusoids
-from bertcore.network.modern import rotation_angles
+from bertcore.model.architecture.config import LAYER_TYPES, ModernBertConfig
+from bertcore.model.model import Model
+from bertcore.model.network.embeddings import sinusoids
+from bertcore.model.network.modern import rotation_angles
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,15 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bertcore.base.states import state_name
 from bertcore.configs.maps import TsneSettings, UmapSettings
 
 if TYPE_CHECKING:
-    from bertcore.analysis.shared.collect import Progress
+    from bertcore.analysis.shared.collect import Progress, VectorTable
 
 Floats = NDArray[np.floating]
 
 METHODS = {"pca": "PCA", "umap": "UMAP", "tsne": "t-SNE"}
 """Methods and their names."""
+AXES = "axes"
+"""The method of `map_between`."""
+End = tuple[str, NDArray[np.bool_]]
+"""An end of an axis: the name of a group of points, and which points are in it, [N]."""
 SPACES = ("joint", "separate")
 MIN_EMBEDDED = 8
 """With fewer distinct points there are no neighbourhoods (UMAP fails below 4), so PCA is used."""
@@ -60,12 +65,14 @@ class LayerMap:
     """Fraction of a layer's own variance that a PCA map shows along each axis, [L+1, dims];
     NaN for the other methods, whose axes mean nothing."""
     method: str
-    """The method used, one of METHODS."""
+    """The method used, one of METHODS, or AXES."""
     space: str
     """"joint": one map for all layers. "separate": one for each, rotated to match the previous one.
     """
     notes: tuple[str, ...]
     """Notes for the reader, such as why PCA replaced another method; one sentence each."""
+    axes: tuple[str, ...] = ()
+    """What the axes are, if they are one's own."""
 
 
 def pca(vectors: Floats, dims: int) -> Pca:
@@ -186,9 +193,6 @@ def _tsne(
     made: NDArray[np.float32] = TSNE(
         n_components=start.shape[1],
         perplexity=settings.perplexity,
-        early_exaggeration=settings.early_exaggeration,
-        learning_rate=settings.learning_rate or "auto",
-        max_iter=settings.max_iter,
         metric=settings.metric,
         init=start / np.float32(spread) * np.float32(1e-4),  # the size of its own PCA start
         random_state=settings.seed,
@@ -268,8 +272,7 @@ def map_layers(
     method: str = "pca",
     space: str = "joint",
     level_layers: bool = True,
-    umap: UmapSettings | None = None,
-    tsne: TsneSettings | None = None,
+    settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> LayerMap:
     """Return a map of every layer in which points can be followed from layer to layer.
@@ -285,9 +288,10 @@ def map_layers(
         level_layers: Before a joint fit, bring each layer to mean 0 and mean squared length 1, so
             that all count alike. Without it the step from one layer's mean to the next, or the
             layer with the longest vectors, often decides the map.
-        umap, tsne: Parameters of these methods; None means their defaults. A perplexity
-            that is not less than the number of distinct points is lowered to a third of them, and
-            `notes` states it.
+        settings: Parameters of the method; None, or those of another one, means its defaults. A
+            perplexity that is not less than the number of distinct points is lowered to a third of
+            them, and `notes` states it.
+        progress: As for `embed`.
 
     ValueError if an argument is not one of those listed, no point is finite, there are more points
     than MAX_EMBEDDED.
@@ -306,11 +310,8 @@ def map_layers(
             "NaN or infinity."
         )
     points, fits = _to_fit(vectors[:, finite], space, level_layers=level_layers)
-    settings: Settings | None = {
-        "pca": None,
-        "umap": umap or UmapSettings(),
-        "tsne": tsne or TsneSettings(),
-    }[method]
+    if settings is None or method_of(settings) != method:
+        settings = {"pca": None, "umap": UmapSettings(), "tsne": TsneSettings()}[method]
     if settings is not None:
         fewest = _fewest(fits)
         where = "" if space == "joint" else " at some layer"
@@ -349,15 +350,57 @@ def map_layers(
     )
 
 
-def num_distinct(vectors: Floats, space: str, *, level_layers: bool) -> int:
-    """Return the number of distinct finite points that are mapped together, the fewest of any map.
+def map_between(vectors: Floats, ends: Sequence[End]) -> LayerMap:
+    """Project points on the direction from one group of them to another, at each layer.
 
-    With fewer than MIN_EMBEDDED, `map_layers` uses PCA whatever the method. Arguments as there.
+    An axis leads from the mean vector of its first group, at -1/2, to that of its second, at 1/2.
+
+    Args:
+        vectors: [L+1, N, D].
+        ends: Two groups for x, and two for y. Without those, y is the first principal component
+            of what x leaves, in the same unit.
+
+    ValueError if two groups have the same mean vector.
     """
     finite = np.isfinite(vectors).all((0, 2))
-    if not finite.any():
-        return 0
-    return _fewest(_to_fit(vectors[:, finite], space, level_layers=level_layers)[1])
+    places = np.full((*vectors.shape[:2], 2), np.nan)
+    cosines, pairs = [], [(ends[i], ends[i + 1]) for i in range(0, len(ends), 2)]
+    for layer, points in enumerate(vectors.astype(np.float64)):
+        units: list[Floats] = []
+        for axis, ((first, is_first), (second, is_second)) in enumerate(pairs):
+            start, end = (points[each & finite].mean(0) for each in (is_first, is_second))
+            length = np.linalg.norm(end - start)
+            if not length > 0:
+                raise ValueError(
+                    f"{first!r} and {second!r} have the same vector {state_name(layer)}, so no "
+                    "axis leads from one to the other. Choose other words."
+                )
+            units.append((end - start) / length)
+            places[layer, :, axis] = (points - (start + end) / 2) @ units[-1] / length
+        cosines.append(units[0] @ units[-1])
+        if len(pairs) == 1:
+            rest = points[finite] - np.outer(points[finite] @ units[0], units[0])
+            across = pca(rest, 1).transform(rest)[:, 0] / length
+            flips = layer and across @ places[layer - 1, finite, 1] < 0
+            places[layer, finite, 1] = -across if flips else across
+    places[:, ~finite] = np.nan
+    notes = (f"The two axes have a cosine of {cosines[-1]:.2f} in the end; at 0 they are square.",)
+    names = [f"{first} → {second}" for (first, _), (second, _) in pairs]
+    return LayerMap(
+        coordinates=places.astype(np.float32),
+        explained=np.full((len(vectors), 2), np.nan),
+        method=AXES,
+        space="joint",
+        notes=notes[: len(pairs) - 1],
+        axes=(*names, "what differs most besides")[:2],
+    )
+
+
+def are_few(table: VectorTable, space: str, *, level_layers: bool) -> bool:
+    """Return whether `map_layers` maps these points by PCA whatever the method."""
+    points = table.vectors[:, np.isfinite(table.vectors).all((0, 2))]
+    fits = _to_fit(points, space, level_layers=level_layers)[1] if points.size else []
+    return not fits or _fewest(fits) < MIN_EMBEDDED
 
 
 def _to_fit(

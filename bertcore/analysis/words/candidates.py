@@ -16,16 +16,11 @@ from dataclasses import dataclass
 
 import torch
 
-from bertcore.analysis.shared.inputs import (
-    mask_positions,
-    masked_encoding,
-    run_rows,
-    word_log_probabilities,
-)
+from bertcore.analysis.shared.inputs import log_p_at, mask_positions, masked_encoding
 from bertcore.analysis.words.lens import ranks_of
-from bertcore.likelihood import Row
-from bertcore.model import Model
-from bertcore.tokenizer import Encoding
+from bertcore.model.likelihood import Row
+from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +103,14 @@ def score_candidates(
             steps.append((index, step))
     scores: list[list[float]] = [[0.0] * (0 if problem else len(ids)) for ids, problem in split]
     ranks: dict[int, int] = {}
-    for chosen, hidden in run_rows(bert, rows):
-        at = torch.tensor([position + steps[i][1] for i in chosen], device=hidden.device)
-        read = hidden[torch.arange(len(chosen), device=hidden.device), at]
-        wanted = torch.tensor([split[steps[i][0]][0][steps[i][1]] for i in chosen])
-        done = 0
-        for log_p in word_log_probabilities(bert, read):
-            log_p = log_p.cpu()
-            for offset in range(len(log_p)):
-                index, step = steps[chosen[done + offset]]
-                token_id = wanted[done + offset]
-                scores[index][step] = float(log_p[offset, token_id])
-                if len(scores[index]) == 1:
-                    named = log_p[offset : offset + 1, : bert.tokenizer.vocab_size]
-                    ranks[index] = int(ranks_of(named, token_id[None]))
-            done += len(log_p)
+    places = [position + step for _, step in steps]
+    for number, log_p in log_p_at(bert, rows, places):
+        index, step = steps[number]
+        ids, _ = split[index]
+        scores[index][step] = float(log_p[ids[step]])
+        if len(ids) == 1:
+            named = log_p[None, : bert.tokenizer.vocab_size]
+            ranks[index] = int(ranks_of(named, torch.tensor(ids)))
     return tuple(
         Candidate(
             word=word,
@@ -167,13 +155,7 @@ def _split(bert: Model, word: str, room: int) -> tuple[list[int], str | None]:
 def _row(encoding: Encoding, position: int, ids: list[int], step: int, mask_id: int) -> Row:
     """Return the input of one step: pieces before `step` filled in, the rest masked."""
     filled = ids[:step] + [mask_id] * (len(ids) - step)
-    before, after = encoding.input_ids[:position], encoding.input_ids[position + 1 :]
-    segment = encoding.segment_ids[position]
-    return Row(
-        input_ids=[*before, *filled, *after],
-        segment_ids=[
-            *encoding.segment_ids[:position],
-            *[segment] * len(ids),
-            *encoding.segment_ids[position + 1 :],
-        ],
-    )
+    input_ids, segment_ids = list(encoding.input_ids), list(encoding.segment_ids)
+    input_ids[position : position + 1] = filled
+    segment_ids[position : position + 1] = [segment_ids[position]] * len(ids)
+    return Row(input_ids, segment_ids)

@@ -1,8 +1,7 @@
-"""Continuations of a text: by a causal model or UniLM, by masks, and how models score them."""
+"""Continuations of a text: by a causal model or UniLM, and by masks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -10,17 +9,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import (
+    best_pieces,
     mask_positions,
     require_finite,
     require_finite_logits,
-    text_positions,
 )
-from bertcore.analysis.words.next_words import next_surprise
 from bertcore.analysis.words.predictions import fill_in_turn
 from bertcore.analysis.words.readings import or_reason
-from bertcore.likelihood import pseudo_log_likelihoods
-from bertcore.model import Model
-from bertcore.tokenizer import Encoding
+from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
 
 MOST_TOKENS = 200
 
@@ -110,98 +107,15 @@ def continue_text(
         if temperature == 0:
             token_id = int(log_p.argmax())
         else:
-            token_id = int(
-                torch.multinomial(torch.softmax(log_p / temperature, -1), 1, generator=generator)
-            )
-        best = log_p.topk(min(top_k, len(log_p)))
-        written.append(
-            Written(
-                bert.tokenizer.id_to_token(token_id),
-                float(log_p[token_id].exp()),
-                tuple(
-                    (bert.tokenizer.id_to_token(i), float(value.exp()))
-                    for i, value in zip(best.indices.tolist(), best.values, strict=True)
-                ),
-            )
-        )
+            p = torch.softmax(log_p / temperature, -1)
+            token_id = int(torch.multinomial(p, 1, generator=generator))
+        token, probability = bert.tokenizer.id_to_token(token_id), float(log_p[token_id].exp())
+        written.append(Written(token, probability, best_pieces(bert, log_p, top_k)))
         ids, segments = [*ids, token_id], [*segments, segments[-1]]
         is_ended = token_id in ends or len(ids) >= bert.max_length
     return Continuation(
         tuple(written), bert.tokenizer.decode(ids[length:], skip_special_tokens=True), is_ended
     )
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenScores:
-    """Scores of a text that was written after another one."""
-
-    num_tokens: int
-    """Number of written tokens, as tokenised by the masked-word model."""
-    num_different: int
-    """Different ones among them."""
-    num_pairs: int
-    """Pairs of neighbours that end in them: one for each."""
-    num_repeated: int
-    """Pairs that occur earlier in the text."""
-    perplexity: float | None
-    """Perplexity of the written tokens, each given those before it, by the next-token model; None
-    without such a model."""
-    pseudo_perplexity: float | None
-    """Pseudo-perplexity of the written tokens, each hidden in turn, by the masked-word model. A
-    text that repeats itself gives each token away, so it is low there."""
-
-
-def score_written(masked: Model, causal: Model | None, text: str, written: str) -> WrittenScores:
-    """Return how repetitive a continuation is, and how two models score it.
-
-    Args:
-        masked: A checkpoint with a masked-word head; its tokens are counted.
-        causal: A model of next tokens, or None.
-        text: The text before the continuation.
-        written: The continuation, as text.
-
-    ValueError if a head is absent, nothing was written, or the continuation is not read to its end.
-
-    Sources: repeated pairs: Holtzman et al. 2020 and Welleck et al. 2020, "rep" of n-grams, with n
-        = 2; pseudo-perplexity: Salazar et al. 2020.
-    """
-    joined, start = f"{text} {written}", len(text) + 1
-    encoding = masked.tokenize(joined)
-    if encoding.truncation is not None:
-        raise ValueError(
-            f"the text with its continuation is too long for {masked.name}. Write less."
-        )
-    of_text = text_positions(encoding)
-    ids = [encoding.input_ids[place] for place in of_text]
-    num_before = sum(encoding.offsets[place][0] < start for place in of_text)
-    places = of_text[num_before:]
-    if not places:
-        raise ValueError("the continuation has nothing to score. Write more.")
-    pairs = list(pairwise(ids))
-    # Pair k ends in token k + 1.
-    own_pairs = range(max(num_before - 1, 0), len(pairs))
-    (score,) = pseudo_log_likelihoods(masked, [encoding], scoring="single", positions=[places])
-    return WrittenScores(
-        num_tokens=len(places),
-        num_different=len(set(ids[num_before:])),
-        num_pairs=len(own_pairs),
-        num_repeated=sum(pairs[number] in pairs[:number] for number in own_pairs),
-        perplexity=None if causal is None else _perplexity(causal, joined, start),
-        pseudo_perplexity=float(np.exp(-score / len(places))),
-    )
-
-
-def _perplexity(causal: Model, joined: str, start: int) -> float:
-    surprise = next_surprise(causal, joined)
-    encoding = causal.tokenize(joined)
-    bits = [
-        float(bits)
-        for place, bits in zip(surprise.positions, surprise.bits, strict=True)
-        if encoding.text_ids[place] >= 0 and encoding.offsets[place][0] >= start
-    ]
-    if not bits:
-        raise ValueError(f"{causal.name} has no room to read the continuation. Shorten the text.")
-    return float(2 ** np.mean(bits))
 
 
 MOST_MASKS = 20
@@ -275,15 +189,9 @@ def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting
         read = replace(encoding, input_ids=list(ids), tokens=list(tokens))
         trace = bert.trace(masked, encoding=read)
         require_finite(trace.hidden_states, "hidden states")
-        weights = trace.attentions[:, :, filled.position]
+        weights = trace.attentions[:, :, filled.position].float().mean(1).numpy()
         steps.append(
-            MaskStep(
-                filled.position,
-                filled.word,
-                filled.probability,
-                tuple(tokens),
-                weights.float().mean(1).numpy(),
-            )
+            MaskStep(filled.position, filled.word, filled.probability, tuple(tokens), weights)
         )
         joint *= filled.probability
         tokens[filled.position] = filled.word
@@ -314,8 +222,6 @@ class WrittenTexts:
     """By the next-token model; None without one."""
     masks: MaskWriting | str
     """By filling a row of masks."""
-    scores: Mapping[str, WrittenScores]
-    """Of both, "following" and "masks"; a text that fills all positions has none."""
 
 
 def write_both(
@@ -327,14 +233,14 @@ def write_both(
     twin: Model | None = None,
     on_fraction: Callable[[float], None] = lambda fraction: None,
 ) -> WrittenTexts:
-    """Return what a next-token model and masks write after a text, and how both are scored.
+    """Return what a next-token model and masks write after a text.
 
     Args:
         bert: A checkpoint with a masked-word head; one of UniLM writes in both ways.
         num_tokens, temperature, seed: As for `continue_text`; masks have neither of the last two.
-        twin: A model of next tokens, which also scores both.
+        twin: A model of next tokens.
     """
-    writer, judge = (bert, None) if is_unilm(bert) else (twin, twin)
+    writer = bert if is_unilm(bert) else twin
     following: Continuation | str | None = None
     before: tuple[str, ...] = ()
     if writer is not None:
@@ -344,13 +250,6 @@ def write_both(
         following = or_reason(
             continue_text, writer, text, num_tokens, temperature=temperature, seed=seed
         )
-    on_fraction(0.35)
+    on_fraction(0.5)
     masks = or_reason(write_with_masks, bert, text, num_tokens)
-    on_fraction(0.7)
-    scores = {}
-    for name, writing in (("following", following), ("masks", masks)):
-        if isinstance(writing, Continuation | MaskWriting) and writing.text.strip():
-            score = or_reason(score_written, bert, judge, text, writing.text)
-            if isinstance(score, WrittenScores):
-                scores[name] = score
-    return WrittenTexts(before, following, masks, scores)
+    return WrittenTexts(before, following, masks)

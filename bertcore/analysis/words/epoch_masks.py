@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from bertcore.configs.data import MASKED_LM_PROB, DataConfig
 from bertcore.data.sentences import split_sentences
-from bertcore.model import Model
-from bertcore.objectives.masking import mask_text
-from bertcore.objectives.row import ACTIONS, BECAME, Actions
-from bertcore.pretraining.data.batches import Batch
-from bertcore.pretraining.data.corpus import pack_corpus
-from bertcore.pretraining.objectives.epochs import Batches
+from bertcore.model.model import Model
+from bertcore.model.objectives.masking import mask_text
+from bertcore.model.objectives.row import ACTIONS, BECAME, Actions
+from bertcore.training.pretraining.data.batches import Batch
+from bertcore.training.pretraining.data.corpus import pack_corpus
+from bertcore.training.pretraining.objectives.epochs import Batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def corrupt(
 
     ValueError if the text has no token, or `masked_lm_prob` is out of range.
 
-    Source: Devlin et al. 2019, section 3.1, by `bertcore.objectives.masking.mask_text`.
+    Source: Devlin et al. 2019, section 3.1, by `bertcore.model.objectives.masking.mask_text`.
     """
     encoding = bert.tokenize(text, text_pair)
     masked = mask_text(
@@ -112,7 +112,6 @@ def epoch_masks(
     text: str,
     *,
     dupe_factor: int = COPIES,
-    num_epochs: int = NUM_EPOCHS,
     seed: int = 0,
     masked_lm_prob: float = MASKED_LM_PROB,
     actions: Actions = ACTIONS,
@@ -125,14 +124,13 @@ def epoch_masks(
         text: Any length.
         dupe_factor: Number of copies of the data with different masks, used in turn; 0: new masks
             in each epoch.
-        num_epochs: E, at least 1.
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them, whole percents.
 
     ValueError if the vocabulary has no mask token, the text has no word, or a value is out of its
     range.
 
-    Source: `bertcore.pretraining.objectives.epochs.Batches`; Liu et al. 2019, section 4.1.
+    Source: `bertcore.training.pretraining.objectives.epochs.Batches`; Liu et al. 2019, section 4.1.
     """
     bert.require("mlm")
     tokenizer = bert.tokenizer
@@ -149,11 +147,11 @@ def epoch_masks(
     )
     corpus = pack_corpus([sentences], tokenizer)
     batches = Batches(corpus, tokenizer, config, seed=seed)
-    num_rows = int(batches.describe()["num_instances"])
+    num_rows = batches.num_instances
     first = np.asarray(corpus.ids[: config.max_seq_length - 2], dtype=np.int64)
     rows = [
         _first_row(batches, range(epoch * num_rows, (epoch + 1) * num_rows), first)
-        for epoch in range(num_epochs)
+        for epoch in range(NUM_EPOCHS)
     ]
     ids = _original(rows[0])
     return EpochMasks(
@@ -194,7 +192,6 @@ def _first_row(batches: Batches, steps: range, first: NDArray[np.int64]) -> Batc
     """Return the row of a pass that has the first tokens of the text."""
     for step in steps:
         row = batches.batch(step)
-        assert isinstance(row, Batch), "the objective is masked words"
         if np.array_equal(_original(row)[1 : 1 + len(first)], first):
             return row
     raise AssertionError("each token is in exactly one row of a pass")
@@ -202,18 +199,16 @@ def _first_row(batches: Batches, steps: range, first: NDArray[np.int64]) -> Batc
 
 def _original(row: Batch) -> NDArray[np.int64]:
     """Return the ids of a batch of one row before masking, without padding, [T]."""
-    ids = row.masked.input_ids[0].clone()
-    is_prediction = row.masked.weights[0] > 0
-    ids[row.masked.positions[0][is_prediction]] = row.masked.labels[0][is_prediction]
+    ids = row.input_ids[0].clone()
+    is_prediction = row.weights[0] > 0
+    ids[row.positions[0][is_prediction]] = row.labels[0][is_prediction]
     found: NDArray[np.int64] = ids[row.attention_mask[0]].numpy()
     return found
 
 
 def _fates(row: Batch) -> NDArray[np.int8]:
     """Return what became of each token of a batch of one row, as in `EpochMasks.fates`, [T]."""
-    fates = np.zeros(row.masked.input_ids.shape[1], dtype=np.int8)
-    is_prediction = row.masked.weights[0] > 0
-    fates[row.masked.positions[0][is_prediction].numpy()] = (
-        row.masked.action[0][is_prediction].numpy() + 1
-    )
+    fates = np.zeros(row.input_ids.shape[1], dtype=np.int8)
+    is_prediction = row.weights[0] > 0
+    fates[row.positions[0][is_prediction].numpy()] = row.action[0][is_prediction].numpy() + 1
     return fates

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from bertcore.analysis.mixing.layer_parts import linear, normalized
 from bertcore.analysis.shared.inputs import usual_position
-from bertcore.bert import with_parts
-from bertcore.model import Model
-from bertcore.network.feed_forward import activate
-from bertcore.trace import Trace
+from bertcore.model.bert import with_parts
+from bertcore.model.model import Model
+from bertcore.model.network.feed_forward import activate
+from bertcore.model.trace import Trace
 
 
 class WordLogit(NamedTuple):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.shared.inputs import masked_encoding, word_log_probabilities
-from bertcore.model import Model
+from bertcore.model.model import Model
 
 
 @dataclass(frozen=True, slots=True)

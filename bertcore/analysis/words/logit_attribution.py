@@ -7,9 +7,9 @@ GELU(z) / z = Phi(z) by which the masked-word head's activation scales each of i
 ReLU: 0 or 1). Then each part has its own share of the logit, and the shares sum to it.
 
 Limits. Fixing the factors is a choice: without a part they would have been different, so a share is
-not the change in the logit without the part (`bertcore.interventions` runs that). The attribution
-is direct: what a head wrote to this token counts for the head; what later layers did because of it
-counts for them. And LayerNorm's division shrinks what early layers of BERT wrote.
+not the change in the logit without the part (`bertcore.model.interventions` runs that). The
+attribution is direct: what a head wrote to this token counts for the head; what later layers did
+because of it counts for them. And LayerNorm's division shrinks what early layers of BERT wrote.
 
 Source: the decomposition: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits";
     the name, and the fixed LayerNorm: nostalgebraist 2020 and TransformerLens. For post-norm, as in
@@ -32,11 +32,11 @@ from bertcore.analysis.mixing.layer_parts import (
 )
 from bertcore.analysis.shared.inputs import require_finite, usual_position
 from bertcore.analysis.words.head_steps import require_token
-from bertcore.bert import with_parts
-from bertcore.model import Model
-from bertcore.network import Layer, Network
-from bertcore.network.feed_forward import activate
-from bertcore.trace import Trace
+from bertcore.model.bert import with_parts
+from bertcore.model.model import Model
+from bertcore.model.network import Layer, Network
+from bertcore.model.network.feed_forward import activate
+from bertcore.model.trace import Trace
 
 PartKind = Literal[
     "token",
@@ -133,20 +133,27 @@ def logit_attribution(
     another checkpoint or a changed run.
     """
     position = usual_position(bert, trace) if position is None else position
-    run = _WordRun(bert, trace, position)
+    run = _Run(bert, trace, position)
     word_id = run.best_word() if word is None else word_id_of(bert, word)
-    read = run.readout(word_id, None if against is None else word_id_of(bert, against))
-    return run.attribution(read, word_id, bert.tokenizer.id_to_token(word_id), against)
+    parts, sources, neurons = run.shares(
+        word_id, None if against is None else word_id_of(bert, against)
+    )
+    return LogitAttribution(
+        tokens=tuple(trace.tokens),
+        position=position,
+        word_id=word_id,
+        word=bert.tokenizer.id_to_token(word_id),
+        against=against,
+        logit=sum(part.logit for part in parts),
+        parts=tuple(parts),
+        sources=torch.stack(sources),
+        neurons=torch.stack(neurons),
+    )
 
 
 @torch.no_grad()
 def pushed_words(
-    bert: Model,
-    trace: Trace,
-    position: int,
-    layer: int,
-    neurons: Sequence[int],
-    top_k: int = 3,
+    bert: Model, trace: Trace, position: int, layer: int, neurons: Sequence[int], top_k: int = 3
 ) -> tuple[PushedWords, ...]:
     """Return the words towards which neurons pushed a token's prediction most.
 
@@ -165,7 +172,7 @@ def pushed_words(
     Source: Geva et al. 2022, "Transformer Feed-Forward Layers Build Predictions by Promoting
         Concepts in the Vocabulary Space", section 3, carried through the head.
     """
-    run = _WordRun(bert, trace, position)
+    run = _Run(bert, trace, position)
     layer = range(len(run.activations))[layer]
     if not neurons:
         return ()
@@ -215,41 +222,15 @@ def held(norm: nn.LayerNorm, summed: Tensor) -> Norm:
     return Norm(gain / deviation, bias)
 
 
-class _Shares(NamedTuple):
-    """The fields of LogitAttribution of that name, layer by layer from the first."""
-
-    parts: list[PartContribution]
-    sources: list[Tensor]
-    neurons: list[Tensor]
-
-
-class Readout(NamedTuple):
-    """A logit as a linear function of the last hidden state, with the head's factors fixed."""
-
-    direction: Tensor
-    """float64 [D]; its product with the state is the logit without the two biases."""
-    final_bias: float
-    """Joint contribution of the biases inside the head to the logit."""
-    own_bias: float
-    """Of the word or class."""
-
-
-class HeldRun:
-    """The encoder's run at one token in float64, with the fixed factors.
-
-    Args:
-        bert: A checkpoint with parts.
-        trace: Its trace of a text, without changes.
-        position: The token that is read.
-
-    ValueError as for `logit_attribution`, except for words.
-    """
+class _Run:
+    """The run at one token and the masked-word head on it in float64, with the fixed factors."""
 
     def __init__(self, bert: Model, trace: Trace, position: int) -> None:
+        bert.require("mlm")
         self.network: Network = with_parts(bert).module
         require_token(trace, position)
         require_finite(trace.hidden_states, "hidden states")
-        self.trace, self.position = trace, position
+        self.trace, self.position, self.num_words = trace, position, bert.tokenizer.vocab_size
         self.norms: list[tuple[Norm | None, Norm | None]] = []
         """Of each layer: after attention, after feed-forward."""
         self.weighted_values: list[Tensor] = []
@@ -265,8 +246,13 @@ class HeldRun:
         for index, layer in enumerate(self.network.layers):
             state = self._run_layer(index, layer, state)
         require_same_run(state, trace.hidden_states[-1, position])
-        self.state = state
-        """The last hidden state, [D]."""
+        self.head = head = self.network.masked_word_head()
+        dense = linear(state, head.dense)
+        activation = activate(dense, head.activation)
+        # The factor by which the activation scales each number; 1/2 is GELU's limit at 0.
+        self.ratios = torch.where(dense == 0, 0.5, activation / dense)
+        self.head_norm = held(head.norm, activation)
+        self.read = normalized(activation, head.norm)
 
     def _run_layer(self, index: int, layer: Layer, state: Tensor) -> Tensor:
         rows = slice(self.position, self.position + 1)
@@ -282,35 +268,45 @@ class HeldRun:
         self.activations.append(parts.activations[0])
         return parts.output[0]
 
-    def attribution(
-        self, read: Readout, number: int, name: str, against: str | None
-    ) -> LogitAttribution:
-        """Return the shares of a logit.
+    def best_word(self) -> int:
+        """Return the id of the most probable piece that has a name."""
+        logits = self._products(self.read) + self.head.word_bias.detach().float().cpu()
+        return int(logits[: self.num_words].argmax())
 
-        The direction is carried back from the readout: a part's share is its product with what it
-        writes, and a bias on the way has its own.
+    def _products(self, vectors: Tensor) -> Tensor:
+        """Return the products of vectors [..., E] with every word, float32 [..., V]."""
+        # float32: the table of a large vocabulary would take 200 MB more in float64.
+        return vectors.float() @ self.network.decoder_table.detach().float().cpu().T
 
-        Args:
-            read: What is read of the last state.
-            number, name: Of the word or class.
-            against: The other, where it is a difference.
-        """
-        shares = self._shares(read)
-        return LogitAttribution(
-            tokens=tuple(self.trace.tokens),
-            position=self.position,
-            word_id=number,
-            word=name,
-            against=against,
-            logit=sum(part.logit for part in shares.parts),
-            parts=tuple(shares.parts),
-            sources=torch.stack(shares.sources),
-            neurons=torch.stack(shares.neurons),
-        )
+    def raised(self, layer: int, neurons: list[int]) -> Tensor:
+        """Return how much neurons raised each logit, minus the mean, [len(neurons), V]."""
+        matrix = self.network.layers[layer].feed_forward.output.weight
+        columns = matrix[:, neurons].detach().to("cpu", torch.float64).T  # [n, D]
+        written = columns * self.activations[layer][neurons, None]
+        for index in range(layer, len(self.norms)):
+            after_attention, after_feed_forward = self.norms[index]
+            if index > layer and after_attention is not None:
+                written = after_attention.forward(written)
+            if after_feed_forward is not None:
+                written = after_feed_forward.forward(written)
+        weight = self.head.dense.weight.detach().to(written)
+        logits = self._products(self.head_norm.forward((written @ weight.T) * self.ratios))
+        return logits - logits.mean(-1, keepdim=True)
 
-    def _shares(self, read: Readout) -> _Shares:
-        parts = [PartContribution("decoder_bias", None, None, read.own_bias)]
-        direction, final = read.direction, torch.tensor(read.final_bias, dtype=torch.float64)
+    def shares(
+        self, word_id: int, other_id: int | None
+    ) -> tuple[list[PartContribution], list[Tensor], list[Tensor]]:
+        """Return parts, sources and neurons of LogitAttribution for a word, or a difference."""
+        table, biases = self.network.decoder_table.detach(), self.head.word_bias.detach()
+        direction, own_bias = table[word_id].to("cpu", torch.float64), float(biases[word_id])
+        if other_id is not None:
+            direction = direction - table[other_id].to("cpu", torch.float64)
+            own_bias -= float(biases[other_id])
+        parts = [PartContribution("decoder_bias", None, None, own_bias)]
+        final = direction @ self.head_norm.bias
+        direction = self.head_norm.backward(direction) * self.ratios
+        final = final + _share_of(self.head.dense.bias, direction)
+        direction = self.head.dense.weight.detach().to(direction).T @ direction
         after_last = self.norms[-1][1]
         if after_last is not None and self.network.final_norm is not None:
             final = final + direction @ after_last.bias
@@ -321,7 +317,7 @@ class HeldRun:
         for index in reversed(range(len(self.norms))):
             direction = self._back_through(index, direction, parts, sources, neurons)
         self._back_to_embeddings(direction, parts)
-        return _Shares(parts[::-1], sources[::-1], neurons[::-1])
+        return parts[::-1], sources[::-1], neurons[::-1]
 
     def _back_through(
         self,
@@ -382,74 +378,6 @@ class HeldRun:
             if vectors is not None:
                 share = direction @ vectors[self.position].to(direction)
                 parts.append(PartContribution(kind, None, None, float(share)))
-
-
-class _WordRun(HeldRun):
-    """The run at one token and the masked-word head on it."""
-
-    def __init__(self, bert: Model, trace: Trace, position: int) -> None:
-        bert.require("mlm")
-        super().__init__(bert, trace, position)
-        self.num_words = bert.tokenizer.vocab_size
-        self.head = head = self.network.masked_word_head()
-        dense = linear(self.state, head.dense)
-        activation = activate(dense, head.activation)
-        self.ratios = held_ratios(dense, activation, 0.5)
-        self.head_norm = held(head.norm, activation)
-        self.read = normalized(activation, head.norm)
-
-    def best_word(self) -> int:
-        """Return the id of the most probable piece that has a name."""
-        logits = self._products(self.read) + self.head.word_bias.detach().float().cpu()
-        return int(logits[: self.num_words].argmax())
-
-    def _products(self, vectors: Tensor) -> Tensor:
-        """Return the products of vectors [..., E] with every word, float32 [..., V]."""
-        # float32: the table of a large vocabulary would take 200 MB more in float64.
-        return vectors.float() @ self.network.decoder_table.detach().float().cpu().T
-
-    def _row(self, word_id: int) -> tuple[Tensor, float]:
-        """Return a word's row of the decoder, [E], and its bias."""
-        row = self.network.decoder_table[word_id].detach().to("cpu", torch.float64)
-        return row, float(self.head.word_bias[word_id])
-
-    def raised(self, layer: int, neurons: list[int]) -> Tensor:
-        """Return how much neurons raised each logit, minus the mean, [len(neurons), V]."""
-        matrix = self.network.layers[layer].feed_forward.output.weight
-        columns = matrix[:, neurons].detach().to("cpu", torch.float64).T  # [n, D]
-        written = columns * self.activations[layer][neurons, None]
-        for index in range(layer, len(self.norms)):
-            after_attention, after_feed_forward = self.norms[index]
-            if index > layer and after_attention is not None:
-                written = after_attention.forward(written)
-            if after_feed_forward is not None:
-                written = after_feed_forward.forward(written)
-        weight = self.head.dense.weight.detach().to(written)
-        logits = self._products(self.head_norm.forward((written @ weight.T) * self.ratios))
-        return logits - logits.mean(-1, keepdim=True)
-
-    def readout(self, word_id: int, other_id: int | None) -> Readout:
-        """Return the head's readout for a word, or for its difference from another."""
-        direction, bias = self._row(word_id)
-        if other_id is not None:
-            other, other_bias = self._row(other_id)
-            direction, bias = direction - other, bias - other_bias
-        final = direction @ self.head_norm.bias
-        direction = self.head_norm.backward(direction) * self.ratios
-        if self.head.dense.bias is not None:
-            final = final + direction @ self.head.dense.bias.detach().to(direction)
-        direction = self.head.dense.weight.detach().to(direction).T @ direction
-        return Readout(direction, float(final), bias)
-
-
-def held_ratios(inputs: Tensor, outputs: Tensor, at_zero: float) -> Tensor:
-    """Return the factor by which an activation function scaled each number, [D].
-
-    Args:
-        inputs, outputs: Before and after it, [D].
-        at_zero: The limit of f(z) / z at 0: 1/2 for GELU, 1 for tanh; ReLU's is multiplied by 0.
-    """
-    return torch.where(inputs == 0, at_zero, outputs / inputs)
 
 
 def _share_of(bias: Tensor | None, direction: Tensor) -> Tensor:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from bertcore.analysis.shared.inputs import run_rows
+from bertcore.analysis.shared.inputs import encoding_of
 from bertcore.analysis.words.sentence_similarity import SentenceMatrix
-from bertcore.evaluation.intervals import share_interval
-from bertcore.likelihood import Row
-from bertcore.model import Model, NextSentence
-from bertcore.tokenizer import Encoding
-from bertcore.trace import Trace
+from bertcore.model.likelihood import Row, padded_batches
+from bertcore.model.model import Model, SentenceOrder
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.trace import Trace
+from bertcore.training.evaluation.intervals import share_interval
 
 GROUPS = ("A", "B", "special")
 """Order of the groups in `AttentionMass`: text A, text B, and the added [CLS] and [SEP]."""
@@ -36,11 +37,6 @@ class Variant:
     text_b: str
     is_next: float
     """Probability that B follows A."""
-
-    @property
-    def not_next(self) -> float:
-        """Probability that B is a random text."""
-        return 1.0 - self.is_next
 
 
 CHANGES = ("as written", "order swapped", "B repeats A", "B of another pair")
@@ -84,12 +80,9 @@ class AttentionMass:
         return self.mass[:, :, GROUPS.index(source), GROUPS.index(target)]
 
 
-def score_pairs(bert: Model, pairs: Sequence[tuple[str, str]]) -> list[NextSentence]:
-    """Return the next-sentence probabilities of many pairs, run in batches, in order.
-
-    ValueError if the checkpoint has no next-sentence head.
-    """
-    encodings = [bert.tokenize(a, b) for a, b in pairs]
+def score_pairs(bert: Model, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """Return the probability that B follows A in each of many pairs, run in batches."""
+    encodings = (bert.tokenize(a, b) for a, b in pairs)
     return _score_rows(bert, [Row(e.input_ids, e.segment_ids) for e in encodings])
 
 
@@ -124,7 +117,7 @@ def pair_rates(
         found: list[float] = []
         for start in range(0, len(changed), _PAIRS_AT_ONCE):
             part = changed[start : start + _PAIRS_AT_ONCE]
-            found += [score.is_next for score in score_pairs(bert, part)]
+            found += score_pairs(bert, part)
             done += len(part)
             on_fraction(done / total)
         num_next = sum(p > 0.5 for p in found)
@@ -135,20 +128,22 @@ def pair_rates(
 
 
 def pair_variants(
-    bert: Model, text_a: str, text_b: str, replacements: tuple[str, ...] = ()
+    bert: Model, trace: Trace, replacements: tuple[str, ...] = ()
 ) -> tuple[Variant, ...]:
     """Return the unchanged pair, then several changed versions, each with its probability.
 
     The changes: order swapped; all segment ids 0; segment ids exchanged (A gets 1, B gets 0); the
     [SEP] between A and B left out; and B replaced by each of `replacements`. A checkpoint with
-    fewer than two segments has no changes of segment ids. ValueError if the checkpoint has no
-    next-sentence head.
+    fewer than two segments has no changes of segment ids. Words that are hidden in the trace are
+    hidden in all versions. ValueError if the checkpoint has no next-sentence head, or there is no
+    text B.
     """
-    encoding, swapped = bert.tokenize(text_a, text_b), bert.tokenize(text_b, text_a)
+    text_a, text_b = _pair(trace)
+    written = pair_answer(bert, trace).is_next
+    encoding, swapped = encoding_of(bert, trace), bert.tokenize(text_b, text_a)
     ids, segments = encoding.input_ids, encoding.segment_ids
     inputs: list[tuple[str, str, str, Row]] = [
-        ("as written", text_a, text_b, Row(ids, segments)),
-        ("order swapped", text_b, text_a, Row(swapped.input_ids, swapped.segment_ids)),
+        ("order swapped", text_b, text_a, _with_words(swapped, trace, (1, 0)))
     ]
     if bert.config.type_vocab_size > 1:
         inputs += [
@@ -157,39 +152,80 @@ def pair_variants(
         ]
     inputs.append(("no [SEP] between", text_a, text_b, _without_separator(encoding)))
     for text in replacements:
-        other = bert.tokenize(text_a, text)
-        inputs.append(("another B", text_a, text, Row(other.input_ids, other.segment_ids)))
+        other = _with_words(bert.tokenize(text_a, text), trace, (0,))
+        inputs.append(("another B", text_a, text, other))
     scores = _score_rows(bert, [row for *_, row in inputs])
-    return tuple(
-        Variant(name, a, b, score.is_next)
-        for (name, a, b, _), score in zip(inputs, scores, strict=True)
-    )
+    names = ((name, a, b) for name, a, b, _ in inputs)
+    changed = (Variant(*named, score) for named, score in zip(names, scores, strict=True))
+    return (Variant("as written", text_a, text_b, written), *changed)
 
 
-def pair_answer(bert: Model, text_a: str, text_b: str, segments: str = "as trained") -> Variant:
+@torch.inference_mode()
+def pair_answer(bert: Model, trace: Trace, segments: str = "as trained") -> Variant:
     """Return the answer for a pair whose segment ids are assigned in a way of SEGMENTS.
 
-    ValueError if the checkpoint has no next-sentence head.
+    ValueError if the checkpoint has no next-sentence head, or there is no text B.
     """
-    ids = _assigned(bert.tokenize(text_a, text_b).segment_ids, segments)
-    score = bert.next_sentence(text_a, text_b, segment_ids=ids)
-    return Variant(SEGMENTS[segments], text_a, text_b, score.is_next)
+    pair = _pair(trace)
+    bert.require("nsp")
+    logits = bert.module.nsp_logits(_last(bert, _assigned(bert, trace, segments)))
+    return Variant(SEGMENTS[segments], *pair, float(logits[0].float().softmax(-1)[0]))
 
 
-def pair_attention(
-    bert: Model, text_a: str, text_b: str, segments: str = "as trained"
-) -> AttentionMass:
+@torch.inference_mode()
+def pair_order(bert: Model, trace: Trace) -> SentenceOrder:
+    """Return the probability that text A comes before text B, by ALBERT's head.
+
+    ValueError if the checkpoint has no sentence-order head, or there is no text B.
+    """
+    _pair(trace)
+    bert.require("sop")
+    logits = bert.module.sop_logits(_last(bert, trace))
+    return SentenceOrder(*logits[0].float().softmax(-1).tolist())
+
+
+def pair_attention(bert: Model, trace: Trace, segments: str = "as trained") -> AttentionMass:
     """Return `attention_mass` of a pair whose segment ids are assigned in a way of SEGMENTS.
 
     ValueError if text A or text B has no token.
     """
-    ids = _assigned(bert.tokenize(text_a, text_b).segment_ids, segments)
-    return attention_mass(bert.trace(text_a, text_b, segment_ids=ids))
+    return attention_mass(_assigned(bert, trace, segments))
 
 
-def _assigned(segment_ids: Sequence[int], way: str) -> tuple[int, ...]:
+def _pair(trace: Trace) -> tuple[str, str]:
+    if trace.text_b is None:
+        raise ValueError("there is no text B. Give two texts.")
+    return trace.text_a, trace.text_b
+
+
+def _last(bert: Model, trace: Trace) -> Tensor:
+    return trace.hidden_states[-1][None].to(bert.device, bert.dtype)
+
+
+def _assigned(bert: Model, trace: Trace, way: str) -> Trace:
+    """Return the run of the same tokens with segment ids that are assigned in a way of SEGMENTS."""
     assigned = {"as trained": lambda s: s, "all 0": lambda s: 0, "exchanged": lambda s: 1 - s}
-    return tuple(map(assigned[way], segment_ids))
+    ids = [*map(assigned[way], trace.segment_ids)]
+    if ids == trace.segment_ids:
+        return trace
+    encoding = encoding_of(bert, trace)
+    return bert.trace(trace.text_a, trace.text_b, segment_ids=ids, encoding=encoding)
+
+
+def _with_words(encoding: Encoding, trace: Trace, texts: Sequence[int]) -> Row:
+    """Return an input whose texts have the tokens of a trace, hidden ones too.
+
+    Args:
+        texts: For text A, and B, of the input: which text of the trace it is.
+    """
+    ids = list(encoding.input_ids)
+    for own, of_trace in enumerate(texts):
+        places = (place for place, text in enumerate(encoding.text_ids) if text == own)
+        pieces = zip(trace.input_ids, trace.text_ids, strict=True)
+        same = (piece for piece, text in pieces if text == of_trace)
+        for place, piece in zip(places, same, strict=False):  # one of both may be truncated
+            ids[place] = piece
+    return Row(ids, list(encoding.segment_ids))
 
 
 def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> SentenceMatrix:
@@ -211,7 +247,7 @@ def next_sentence_matrix(bert: Model, sentences: Sequence[str]) -> SentenceMatri
     scores = score_pairs(bert, [(sentences[i], sentences[j]) for i, j in where])
     matrix = np.full((len(sentences), len(sentences)), np.nan, dtype=np.float32)
     for (i, j), score in zip(where, scores, strict=True):
-        matrix[i, j] = score.is_next
+        matrix[i, j] = score
     return SentenceMatrix(tuple(sentences), matrix)
 
 
@@ -244,10 +280,10 @@ def _without_separator(encoding: Encoding) -> Row:
 
 
 @torch.inference_mode()
-def _score_rows(bert: Model, rows: Sequence[Row]) -> list[NextSentence]:
-    out: list[NextSentence] = [NextSentence(is_next=0.0, not_next=0.0)] * len(rows)
-    for chosen, hidden in run_rows(bert, rows):
-        probabilities = torch.softmax(bert.module.nsp_logits(hidden).float(), dim=-1).tolist()
-        for row, (is_next, not_next) in zip(chosen, probabilities, strict=True):
-            out[row] = NextSentence(is_next=is_next, not_next=not_next)
-    return out
+def _score_rows(bert: Model, rows: Sequence[Row]) -> list[float]:
+    is_next = [0.0] * len(rows)
+    for chosen, ids, segments, mask in padded_batches(bert, rows):
+        logits = bert.module.nsp_logits(bert.module.word_states(ids, segments, mask))
+        for row, probability in zip(chosen, logits.float().softmax(-1)[:, 0].tolist(), strict=True):
+            is_next[row] = probability
+    return is_next

@@ -1,15 +1,22 @@
 """Predictions at each [MASK], and rank and probability of the hidden word."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from bertcore.analysis.shared.inputs import mask_positions, masked_encoding, word_log_probabilities
+from bertcore.analysis.shared.inputs import (
+    best_pieces,
+    mask_positions,
+    masked_encoding,
+    word_log_probabilities,
+)
 from bertcore.analysis.words.lens import ranks_of
-from bertcore.model import Model
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +53,7 @@ class Filled:
 
 @torch.inference_mode()
 def predict_masks(
-    bert: Model,
-    text: str,
-    text_pair: str | None = None,
-    masked: Sequence[int] = (),
-    top_k: int = 5,
+    bert: Model, text: str, text_pair: str | None = None, masked: Sequence[int] = (), top_k: int = 5
 ) -> MaskPredictions:
     """Return the most probable words for each [MASK], typed or chosen by position.
 
@@ -73,35 +76,42 @@ def predict_masks(
             f"nothing is hidden. Write {tokenizer.mask_token} in the text, or choose a token."
         )
     before = bert.tokenize(text, text_pair).input_ids
+    ids = [None if before[i] == tokenizer.mask_id else before[i] for i in positions]
     hidden = bert.word_states(encoding)[positions]
-    words: list[list[str]] = []
-    probabilities: list[list[float]] = []
-    ranks: list[int | None] = []
-    original_probabilities: list[float | None] = []
-    for log_p in word_log_probabilities(bert, hidden):
-        named = log_p[:, : tokenizer.vocab_size].cpu()
-        best = named.topk(min(top_k, tokenizer.vocab_size))
-        words += [[tokenizer.id_to_token(i) for i in row] for row in best.indices.tolist()]
-        probabilities += best.values.exp().tolist()
-        for row in named:
-            token_id = before[positions[len(ranks)]]
-            if token_id == tokenizer.mask_id:
-                ranks.append(None)
-                original_probabilities.append(None)
-            else:
-                ranks.append(int(ranks_of(row[None], torch.tensor([token_id]))))
-                original_probabilities.append(float(row[token_id].exp()))
+    log_p = (row for part in word_log_probabilities(bert, hidden) for row in part.cpu())
+    return predictions_of(bert, log_p, positions, ids, top_k, tokenizer.mask_token)
+
+
+def predictions_of(
+    bert: Model,
+    log_p: Iterable[Tensor],
+    positions: Sequence[int],
+    original_ids: Sequence[int | None],
+    top_k: int,
+    mask: str,
+) -> MaskPredictions:
+    """Return the predictions from the log-probabilities of all pieces at each position, [V] each.
+
+    Args:
+        original_ids: Id of the token there; None where none is known.
+        mask: What stands in its place.
+    """
+    best, ranks, probabilities = [], [], []
+    for row, token_id in zip(log_p, original_ids, strict=True):
+        best.append(best_pieces(bert, row, top_k))
+        named = row[None, : bert.tokenizer.vocab_size]
+        is_known = token_id is not None
+        ranks.append(int(ranks_of(named, torch.tensor([token_id]))) if is_known else None)
+        probabilities.append(float(row[token_id].exp()) if is_known else None)
+    name = bert.tokenizer.id_to_token
     return MaskPredictions(
         positions=tuple(positions),
-        words=np.array(words),
-        probabilities=np.array(probabilities, dtype=np.float32),
-        originals=tuple(
-            None if rank is None else tokenizer.id_to_token(before[position])
-            for position, rank in zip(positions, ranks, strict=True)
-        ),
+        words=np.array([[word for word, _ in row] for row in best]),
+        probabilities=np.array([[p for _, p in row] for row in best], dtype=np.float32),
+        originals=tuple(None if token_id is None else name(token_id) for token_id in original_ids),
         original_ranks=tuple(ranks),
-        original_probabilities=tuple(original_probabilities),
-        mask=tokenizer.mask_token,
+        original_probabilities=tuple(probabilities),
+        mask=mask,
     )
 
 
@@ -114,25 +124,25 @@ class ReplacedToken:
     """Of having been replaced by another."""
 
 
-def replaced_tokens(
-    bert: Model, text: str, text_pair: str | None = None
-) -> tuple[ReplacedToken, ...]:
-    """Return the tokens of a text or pair with the numbers of `Model.replaced_tokens`."""
-    probabilities = bert.replaced_tokens(text, text_pair).tolist()
-    return tuple(map(ReplacedToken, bert.tokenize(text, text_pair).tokens, probabilities))
+@torch.inference_mode()
+def replaced_tokens(bert: Model, trace: Trace) -> tuple[ReplacedToken, ...]:
+    """Return each token with its probability of having been replaced, by a discriminator.
+
+    ValueError if the checkpoint has no replaced-token head.
+    """
+    bert.require("replaced")
+    last = trace.hidden_states[-1].to(bert.device, bert.dtype)[None]
+    probabilities = torch.sigmoid(bert.module.replaced_logits(last)[0].float()).tolist()
+    return tuple(map(ReplacedToken, trace.tokens, probabilities))
 
 
 def tracked_words(
-    bert: Model,
-    predictions: MaskPredictions,
-    position: int,
-    words: Sequence[str] = (),
-    num_best: int = 3,
+    bert: Model, predictions: MaskPredictions, position: int, words: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the pieces to follow through the layers at one mask.
 
-    The hidden token, the `num_best` most probable pieces, and those of `words` that are one piece,
-    in this order, without duplicates. ValueError if there is no mask at `position`.
+    The hidden token, the three most probable pieces, and those of `words` that are one piece, in
+    this order, without duplicates. ValueError if there is no mask at `position`.
     """
     if position not in predictions.positions:
         raise ValueError(
@@ -142,7 +152,7 @@ def tracked_words(
     original = predictions.originals[index]
     split = bert.tokenizer.encode_ids(list(words)) if words else []
     typed = [bert.tokenizer.id_to_token(ids[0]) for ids in split if len(ids) == 1]
-    best = [str(word) for word in predictions.words[index, :num_best]]
+    best = [str(word) for word in predictions.words[index, :3]]
     return tuple(dict.fromkeys([*([original] if original is not None else []), *best, *typed]))
 
 
@@ -170,21 +180,16 @@ def fill_in_turn(
         )
     ids = list(encoding.input_ids)
     steps: list[Filled] = []
+    special = bert.tokenizer.special_ids
     while left:
         hidden = bert.word_states(replace(encoding, input_ids=ids))[left]
-        best = [row for log_p in word_log_probabilities(bert, hidden) for row in _best(bert, log_p)]
-        surest = max(range(len(left)), key=lambda i: best[i][0])
-        value, token_id = best[surest]
-        position = left.pop(surest)
+        log_p = torch.cat(list(word_log_probabilities(bert, hidden)))
+        # A filled-in [MASK] would never end, and [SEP] would start another sentence.
+        log_p[:, special] = -torch.inf
+        best = log_p[:, : bert.tokenizer.vocab_size].max(-1)
+        surest = int(best.values.argmax())
+        position, token_id = left.pop(surest), int(best.indices[surest])
         ids[position] = token_id
-        steps.append(Filled(position, bert.tokenizer.id_to_token(token_id), value))
+        probability = float(best.values[surest].exp())
+        steps.append(Filled(position, bert.tokenizer.id_to_token(token_id), probability))
     return tuple(steps)
-
-
-def _best(bert: Model, log_p: torch.Tensor) -> list[tuple[float, int]]:
-    """Return the probability and id of each row's best piece that is not a special token."""
-    named = log_p[:, : bert.tokenizer.vocab_size].clone()
-    # A filled-in [MASK] would never end, and [SEP] would start another sentence.
-    named[:, bert.tokenizer.special_ids] = -torch.inf
-    top = named.max(-1)
-    return list(zip(top.values.exp().tolist(), top.indices.tolist(), strict=True))

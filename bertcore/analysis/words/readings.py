@@ -15,14 +15,13 @@ from bertcore.analysis.shared.inputs import (
     usual_position,
     word_log_probabilities,
 )
-from bertcore.analysis.words.lens import ranks_of
 from bertcore.analysis.words.next_words import predict_next
-from bertcore.analysis.words.predictions import MaskPredictions, predict_masks
-from bertcore.interventions import Changes, blocks_of
-from bertcore.model import Model
-from bertcore.others.families import MASKED
-from bertcore.others.model import OtherModel
-from bertcore.trace import Trace
+from bertcore.analysis.words.predictions import MaskPredictions, predict_masks, predictions_of
+from bertcore.model.interventions import Changes, blocks_of
+from bertcore.model.model import Model
+from bertcore.model.others.families import MASKED
+from bertcore.model.others.model import OtherModel
+from bertcore.model.trace import Trace
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,9 +99,9 @@ def read_both_sides(
     if reason is not None:
         raise ValueError(reason)
     encoding = masked_encoding(bert, text, text_pair, (position,))
-    found = predict_masks(bert, text, text_pair, (position,), top_k)
     trace = bert.trace(text, text_pair, encoding=encoding)
-    return _predicted_reading(trace, position, position, found)
+    found = predict_masks(bert, text, text_pair, (position,), top_k)
+    return _reading(trace, position, position, found)
 
 
 def read_left(
@@ -142,7 +141,7 @@ def read_left(
             + " Choose another word."
         )
     found = predict_next(bert, joined, None, (position,), top_k)
-    return _predicted_reading(trace, position, position - 1, found)
+    return _reading(trace, position, position - 1, found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,8 +235,8 @@ def read_apart(
     left, from_left = _one_side(bert, text, text_pair, position, "left", top_k)
     right, from_right = _one_side(bert, text, text_pair, position, "right", top_k)
     log_p = torch.log_softmax(from_left + from_right, -1)
-    token_id = bert.tokenize(text, text_pair).input_ids[position]
-    return ApartReading(left, right, *_answers(bert, log_p, token_id, top_k))
+    found = _predictions(bert, text, text_pair, position, log_p, top_k)
+    return ApartReading(left, right, *_answers(found, position))
 
 
 def _one_side(
@@ -251,29 +250,19 @@ def _one_side(
     allowed = everything.tril() if side == "left" else everything.triu()
     changes = Changes(pattern="drawn", blocked=blocks_of(allowed))
     trace = bert.trace(text, text_pair, encoding=encoding, changes=changes)
-    require_finite(trace.hidden_states, "hidden states")
     state = trace.word_states[position][None].to(bert.device)
     (log_p,) = word_log_probabilities(bert, state)
     log_p = log_p[0, : bert.tokenizer.vocab_size].cpu()
+    found = _predictions(bert, text, text_pair, position, log_p, top_k)
+    return _reading(trace, position, position, found), log_p
+
+
+def _predictions(
+    bert: Model, text: str, text_pair: str | None, position: int, log_p: Tensor, top_k: int
+) -> MaskPredictions:
     token_id = bert.tokenize(text, text_pair).input_ids[position]
-    best, probability, rank = _answers(bert, log_p, token_id, top_k)
-    token = None if rank is None else bert.tokenizer.id_to_token(token_id)
-    return _reading(trace, position, position, token, best, probability, rank), log_p
-
-
-def _answers(
-    bert: Model, log_p: Tensor, token_id: int, top_k: int
-) -> tuple[tuple[tuple[str, float], ...], float | None, int | None]:
-    """Return the best pieces, and probability and rank of a token; None for [MASK]."""
-    top = log_p.topk(min(top_k, len(log_p)))
-    best = tuple(
-        (bert.tokenizer.id_to_token(i), float(value.exp()))
-        for i, value in zip(top.indices.tolist(), top.values, strict=True)
-    )
-    if token_id == bert.tokenizer.mask_id:
-        return best, None, None
-    rank = int(ranks_of(log_p[None], torch.tensor([token_id])))
-    return best, float(log_p[token_id].exp()), rank
+    ids = [None if token_id == bert.tokenizer.mask_id else token_id]
+    return predictions_of(bert, [log_p], [position], ids, top_k, bert.tokenizer.mask_token)
 
 
 def visible(attentions: Tensor, reader: int) -> NDArray[np.bool_]:
@@ -295,29 +284,21 @@ def visible(attentions: Tensor, reader: int) -> NDArray[np.bool_]:
     return found
 
 
-def _predicted_reading(trace: Trace, position: int, reader: int, found: MaskPredictions) -> Reading:
-    require_finite(trace.hidden_states, "hidden states")
+def _answers(
+    found: MaskPredictions, position: int
+) -> tuple[tuple[tuple[str, float], ...], float | None, int | None]:
+    """Return the best pieces at a position, and probability and rank of its token."""
     row = found.positions.index(position)
-    best = tuple(
-        (str(word), float(probability))
-        for word, probability in zip(found.words[row], found.probabilities[row], strict=True)
-    )
-    of_token = found.original_probabilities[row], found.original_ranks[row]
-    return _reading(trace, position, reader, found.originals[row], best, *of_token)
+    best = zip(found.words[row].tolist(), found.probabilities[row].tolist(), strict=True)
+    return tuple(best), found.original_probabilities[row], found.original_ranks[row]
 
 
-def _reading(
-    trace: Trace,
-    position: int,
-    reader: int,
-    token: str | None,
-    best: tuple[tuple[str, float], ...],
-    probability: float | None,
-    rank: int | None,
-) -> Reading:
+def _reading(trace: Trace, position: int, reader: int, found: MaskPredictions) -> Reading:
+    require_finite(trace.hidden_states, "hidden states")
     sees = visible(trace.attentions, reader)
     if reader == position:
         sees[position] = False  # its own word is hidden from it
     weights = trace.attentions.float().mean(1).numpy()
-    tokens = tuple(trace.tokens)
-    return Reading(tokens, position, reader, weights, sees, token, best, probability, rank)
+    token = found.originals[found.positions.index(position)]
+    answers = _answers(found, position)
+    return Reading(tuple(trace.tokens), position, reader, weights, sees, token, *answers)

@@ -8,12 +8,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
-from bertcore.model import Model
-from bertcore.sentences import MEAN, token_parts
-from bertcore.tokenizer.encoding import words_of
+from bertcore.model.model import Model
+from bertcore.model.sentences import MEAN, token_parts
+from bertcore.model.tokenizer.encoding import words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +62,6 @@ def similarities(bert: Model, sentences: Sequence[str]) -> SentenceMatrix:
     unit = F.normalize(bert.encode(sentences), dim=-1)
     cosines: NDArray[np.float32] = (unit @ unit.T).clamp(-1, 1).numpy()
     return SentenceMatrix(tuple(sentences), cosines)
-
-
-def similar_together(cosines: NDArray[np.float32]) -> list[int]:
-    """Return an order of N sentences in which similar ones are adjacent.
-
-    The leaves of an average-linkage tree of 1 - cosine, in SciPy's optimal order.
-    """
-    if not np.isfinite(cosines).all():
-        return list(range(len(cosines)))
-    distances = 1.0 - (cosines.astype(np.float64) + cosines.T) / 2
-    np.fill_diagonal(distances, 0.0)
-    tree = linkage(squareform(distances.clip(0), checks=False), "average", optimal_ordering=True)
-    return [int(leaf) for leaf in leaves_list(tree)]
 
 
 @torch.inference_mode()

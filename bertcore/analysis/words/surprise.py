@@ -1,22 +1,23 @@
 """Surprisal of each token of a sentence when it is hidden."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from bertcore.analysis.shared.inputs import (
+    best_pieces,
+    log_p_at,
     mask_positions,
     masked_encoding,
-    run_rows,
+    masked_rows,
     text_positions,
-    word_log_probabilities,
 )
-from bertcore.likelihood import Row
-from bertcore.model import Model
-from bertcore.tokenizer import Encoding
+from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
+from bertcore.model.trace import Trace
 
 _LONG_ENOUGH = 4
 """Minimum number of letters of a word suggested for masking, to avoid function words."""
@@ -52,7 +53,7 @@ def surprise(
     text: str,
     text_pair: str | None = None,
     *,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> Surprise:
     """Return the surprisal of each token when it is hidden.
 
@@ -60,7 +61,7 @@ def surprise(
     has no number itself. The cost is T forward passes.
 
     Args:
-        progress: Called with the fraction done after each batch.
+        progress: Called with the fraction done.
 
     ValueError if the text has no token to hide, or the checkpoint has no masked-word head.
 
@@ -73,50 +74,38 @@ def surprise(
     positions = [i for i in text_positions(encoding) if i not in masks]
     if not positions:
         raise ValueError("the text has no token to mask. Write at least one word besides [MASK].")
-    return _surprise_at(bert, encoding, positions, progress)
+    log_p = log_p_at(bert, masked_rows(bert, encoding, positions), positions)
+    return surprise_of(bert, encoding, positions, log_p, progress)
 
 
-def _surprise_at(
+def surprise_of(
     bert: Model,
-    encoding: Encoding,
-    positions: list[int],
-    progress: Callable[[float], None] | None = None,
+    read: Encoding | Trace,
+    positions: Sequence[int],
+    log_p: Iterable[tuple[int, Tensor]],
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> Surprise:
-    """Score some positions; [MASK] in the encoding stays."""
-    rows = []
-    for position in positions:
-        input_ids = list(encoding.input_ids)
-        input_ids[position] = bert.tokenizer.mask_id
-        rows.append(Row(input_ids, encoding.segment_ids))
-    bits = np.empty(len(rows), dtype=np.float32)
-    best = np.empty(len(rows), dtype=np.float32)
-    best_words = [""] * len(rows)
-    num_done = 0
-    for chosen, hidden in run_rows(bert, rows):
-        at = torch.tensor([positions[i] for i in chosen], device=hidden.device)
-        read = hidden[torch.arange(len(chosen), device=hidden.device), at]
-        original_ids = torch.tensor([encoding.input_ids[positions[i]] for i in chosen])
-        done = 0
-        for log_p in word_log_probabilities(bert, read):
-            part = chosen[done : done + len(log_p)]
-            ids = original_ids[done : done + len(log_p)].to(log_p.device)
-            original_log_p = log_p.gather(1, ids[:, None])[:, 0]
-            top = log_p[:, : bert.tokenizer.vocab_size].max(-1)
-            # -0.0 + 0.0 is 0.0: a certain token reads "0", not "-0".
-            bits[part] = (-original_log_p / np.log(2)).cpu().numpy() + 0.0
-            best[part] = top.values.exp().cpu().numpy()
-            for row, token_id in zip(part, top.indices.tolist(), strict=True):
-                best_words[row] = bert.tokenizer.id_to_token(token_id)
-            done += len(log_p)
-        num_done += len(chosen)
-        if progress is not None:
-            progress(num_done / len(rows))
+    """Return the surprisal of tokens from the log-probabilities of all pieces in their places.
+
+    Args:
+        read: The input; [MASK] in it stays.
+        log_p: Index into `positions` and log-probabilities there, [V], in any order.
+        progress: Called with the fraction done.
+    """
+    bits = np.empty(len(positions), dtype=np.float32)
+    best = [("", 0.0)] * len(positions)
+    for done, (number, row) in enumerate(log_p, 1):
+        # -0.0 + 0.0 is 0.0: a certain token reads "0", not "-0".
+        bits[number] = -float(row[read.input_ids[positions[number]]]) / np.log(2) + 0.0
+        (best[number],) = best_pieces(bert, row, 1)
+        progress(done / len(positions))
+    words, probabilities = zip(*best, strict=True)
     return Surprise(
         positions=tuple(positions),
-        tokens=tuple(encoding.tokens[i] for i in positions),
+        tokens=tuple(read.tokens[i] for i in positions),
         bits=bits,
-        best_words=tuple(best_words),
-        best_probabilities=best,
+        best_words=words,
+        best_probabilities=np.array(probabilities, dtype=np.float32),
     )
 
 
@@ -155,8 +144,9 @@ def suggest_mask(
         words = [i for i in words if encoding.input_ids.count(encoding.input_ids[i]) == 1] or words
     lengths = [len(token) for token in encoding.tokens]
     tried = sorted(words or whole or positions, key=lambda i: -lengths[i])[:most]
-    scored = _surprise_at(bert, encoding, tried)
-    return scored.positions[int(scored.bits.argmin())]
+    scored = log_p_at(bert, masked_rows(bert, encoding, tried), tried)
+    p = {number: float(row[encoding.input_ids[tried[number]]]) for number, row in scored}
+    return tried[max(range(len(tried)), key=p.__getitem__)]
 
 
 def example_mask(bert: Model, text: str, text_pair: str | None = None) -> int:

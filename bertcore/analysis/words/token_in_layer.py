@@ -7,16 +7,16 @@ import torch
 from torch import Tensor
 
 from bertcore.analysis.mixing.layer_parts import LayerParts, parts_of_rows, require_same_run
-from bertcore.analysis.shared.inputs import require_finite, usual_position
+from bertcore.analysis.shared.inputs import best_pieces, require_finite, usual_position
 from bertcore.analysis.words.head_steps import require_token
 from bertcore.analysis.words.logit_attribution import (
     LogitAttribution,
     logit_attribution,
     pushed_words,
 )
-from bertcore.bert import Bert, with_parts
-from bertcore.model import Model
-from bertcore.trace import Trace
+from bertcore.model.bert import Bert, with_parts
+from bertcore.model.model import Model
+from bertcore.model.trace import Trace
 
 NUM_WORDS = 4
 NUM_NEURONS = 6
@@ -112,18 +112,12 @@ def token_in_layer(
 def _predicted(
     bert: Bert, state: Tensor, *, is_normalized: bool = False
 ) -> tuple[tuple[str, float], ...]:
-    """Return the words that the head would predict from a state [1, D].
-
-    Args:
-        is_normalized: Whether the state has passed the final LayerNorm (ModernBERT).
-    """
+    """Return the words that the head would predict from a state [1, D], normalised or not."""
     read = state[0].to(bert.device, bert.dtype)
     if not is_normalized:
         read = bert.module.read_early(torch.stack([read, read]))[0]
-    logits = bert.module.mlm_logits(read).float()
-    best = torch.softmax(logits, -1)[: bert.tokenizer.vocab_size].topk(NUM_WORDS)
-    words = map(bert.tokenizer.id_to_token, best.indices.tolist())
-    return tuple(zip(words, best.values.tolist(), strict=True))
+    log_p = bert.module.mlm_logits(read).float().log_softmax(-1)
+    return best_pieces(bert, log_p, NUM_WORDS)
 
 
 def _neurons(

@@ -8,20 +8,20 @@ from random import Random
 import torch
 import torch.nn.functional as F
 
-from bertcore.analysis.shared.inputs import require_finite_logits
+from bertcore.analysis.shared.inputs import best_pieces, require_finite_logits
 from bertcore.analysis.words.documents import DOCUMENTS
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.analysis.words.surprise import example_mask
-from bertcore.configs.data import MASKED_LM_PROB
 from bertcore.data.sentences import split_sentences
-from bertcore.model import Model
-from bertcore.network import Network
-from bertcore.objectives.masking import mask_text
-from bertcore.objectives.row import ACTIONS, BECAME, Actions, check_actions
-from bertcore.pretraining.data.corpus import pack_corpus
-from bertcore.pretraining.data.layout import lay_out_pairs
-from bertcore.pretraining.data.rows import create_instances
-from bertcore.tokenizer import WORD_MARKS
+from bertcore.model.architecture.objectives import MASKED_LM_PROB
+from bertcore.model.model import Model
+from bertcore.model.network import Network
+from bertcore.model.objectives.masking import mask_text
+from bertcore.model.objectives.row import ACTIONS, BECAME, Actions, check_actions
+from bertcore.model.tokenizer import WORD_MARKS
+from bertcore.training.pretraining.data.corpus import pack_corpus
+from bertcore.training.pretraining.data.layout import lay_out
+from bertcore.training.pretraining.data.rows import create_instances
 
 BEST = 3
 """Number of guesses kept at each hidden place."""
@@ -68,8 +68,6 @@ class TrainingExample:
     """Sentences of the document, then those of the document of a random B."""
     is_random: bool
     """Whether B is from another document."""
-    is_lone: bool
-    """Whether one sentence was left of the document: its B is always random."""
     tokens: tuple[str, ...]
     """Before any is hidden, [T]."""
     segment_ids: tuple[int, ...]
@@ -122,7 +120,6 @@ def training_example(
     seed: int = 0,
     masked_lm_prob: float = MASKED_LM_PROB,
     actions: Actions = ACTIONS,
-    max_seq_length: int = LONGEST,
 ) -> TrainingExample:
     """Draw a training example from a document, with the network's answer to it.
 
@@ -134,7 +131,6 @@ def training_example(
         seed: Fixes where the document is split, the coin, the random B and the hidden tokens.
         masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them.
-        max_seq_length: The longest example, in tokens.
 
     ValueError if there is no masked-word head, the text has no word, there is no other document, a
     share is out of its range, or the answers are NaN or infinite.
@@ -153,7 +149,7 @@ def training_example(
         raise ValueError("there is no other document for a random B. Give at least one.")
     corpus = pack_corpus(documents, tokenizer)
     rng = Random(f"{seed}/example")
-    length = min(max_seq_length, bert.max_length)
+    length = min(LONGEST, bert.max_length)
     instances = create_instances(
         corpus, max_seq_length=length, short_seq_prob=0.0, rng=rng, documents=range(1)
     )
@@ -161,7 +157,7 @@ def training_example(
     instance = instances.take(slice(number, number + 1))
     width = int(instance.lengths[0])
     device = torch.device("cpu")
-    rows = lay_out_pairs(corpus, instance, tokenizer, width, device)
+    rows = lay_out(corpus, instance, tokenizer, width, device)
     masked = mask_text(
         rows.ids[0].tolist(),
         rows.is_special[0].tolist(),
@@ -181,27 +177,21 @@ def training_example(
     guesses = []
     for row, position in enumerate(positions):
         right = int(masked.labels[0, row])
-        best = log_p[row, : tokenizer.vocab_size].topk(min(BEST, tokenizer.vocab_size))
         guesses.append(
             Guess(
-                position,
-                name(right),
-                BECAME[int(masked.action[0, row])],
-                tuple(
-                    (name(int(piece)), float(p))
-                    for piece, p in zip(best.indices, best.values.exp(), strict=True)
-                ),
-                float(log_p[row, right].exp()),
-                -float(log_p[row, right]),
+                position=position,
+                token=name(right),
+                became=BECAME[int(masked.action[0, row])],
+                best=best_pieces(bert, log_p[row], BEST),
+                probability=float(log_p[row, right].exp()),
+                loss=-float(log_p[row, right]),
             )
         )
     spans = instance.spans[0].tolist()
     is_random = bool(instance.labels[0])
-    sentences = _sources(documents, corpus.sentence_starts.tolist(), spans, is_random=is_random)
     return TrainingExample(
-        sentences=sentences,
+        sentences=_sources(documents, corpus.sentence_starts.tolist(), spans, is_random=is_random),
         is_random=is_random,
-        is_lone=is_random and _is_last_alone(sentences),
         tokens=tuple(map(name, rows.ids[0].tolist())),
         segment_ids=tuple(segment_ids[0].tolist()),
         text_ids=tuple(rows.segment_ids.masked_fill(rows.is_special, -1)[0].tolist()),
@@ -325,17 +315,8 @@ def _answers(
     return log_p, (first, second)
 
 
-def _is_last_alone(sentences: Sequence[SourceSentence]) -> bool:
-    own = [sentence.part == "A" for sentence in sentences if sentence.document == 0]
-    return own[-1] and sum(own) == 1
-
-
 def _sources(
-    documents: Sequence[Sequence[str]],
-    starts: list[int],
-    spans: list[int],
-    *,
-    is_random: bool,
+    documents: Sequence[Sequence[str]], starts: list[int], spans: list[int], *, is_random: bool
 ) -> tuple[SourceSentence, ...]:
     """Return the sentences of the document and, of a random B, of its document."""
     a_start, a_end, b_start, b_end = spans

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bertcore.architecture.config import BertConfig
-from bertcore.pretraining.data.corpus import NOVEL, read_documents
-from bertcore.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
-from bertcore.tokenizer.growth import Growth, Rule, count_words, grow_vocabulary, split_words
-from bertcore.tokenizer.unigram import Segmentation, train_unigram
+from bertcore.model.architecture.config import BertConfig
+from bertcore.model.tokenizer import SPECIAL_TOKENS, Tokenizer, train_vocabulary
+from bertcore.model.tokenizer.growth import Growth, Rule, count_words, grow_vocabulary, split_words
+from bertcore.model.tokenizer.unigram import Segmentation, train_unigram
+from bertcore.training.pretraining.data.corpus import NOVEL, read_documents
 
 Progress = Callable[[float, str], None]
 """Called with the fraction done and the current stage."""
@@ -39,7 +39,8 @@ def vocabulary_growth(
 
     Args:
         texts: To learn from; () is the bundled novel.
-        rule, num_merges: As for `bertcore.tokenizer.grow_vocabulary`, which raises ValueErrors.
+        rule, num_merges: As for `bertcore.model.tokenizer.grow_vocabulary`, which raises
+        ValueErrors.
     """
     progress(0.1, "Merging pairs")
     lines = texts or _paragraphs(NOVEL.train)
@@ -119,7 +120,9 @@ def measure_sizes(
     words = count_words([*held_out] or _paragraphs(NOVEL.valid))
     if not words:
         raise ValueError("the held-out text has no word. Give a text with letters in it.")
-    frequent = [word for word, _ in _by_count(count_words(lines))]
+    # The most frequent first, ties in code point order.
+    counts = count_words(lines)
+    frequent = sorted(counts, key=lambda word: (-counts[word], word))
     measured = []
     for number, size in enumerate(sizes):
         progress(number / len(sizes), f"learning a vocabulary of {size:,}")
@@ -138,11 +141,6 @@ def token_table_share(config: BertConfig, vocab_size: int) -> float:
     """
     resized = replace(config, vocab_size=vocab_size)
     return vocab_size * resized.embedding_width / resized.num_parameters
-
-
-def _by_count(words: Counter[str]) -> list[tuple[str, int]]:
-    """Return words with their counts, the most frequent first, ties in code point order."""
-    return sorted(words.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _measure(tokenizer: Tokenizer, words: Counter[str], whole: set[str]) -> VocabularySize:

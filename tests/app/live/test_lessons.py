@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import bertcore
-from app.guide import catalogue
-from app.guide.language import found_words, in_words, languages
 from app.live import lessons as live_lessons
 from app.live.live_file import PAGES, live_site
 from app.live.weights import pack_weights
+from app.shell.guide import catalogue
+from app.shell.words.language import found_words, in_words, languages
 from bertcore import Bert
 from bertcore.lessons.answer import Found, NotShownError
 from bertcore.lessons.lesson import Step, judge, tell, written
@@ -210,3 +210,13 @@ def test_a_site_has_the_lessons_that_its_pages_and_its_checkpoint_can_show() -> 
         assert 2 * len(steps) >= len(lesson.steps)
     index = live_site(tiny_bert(), pages=["glance"])["index.html"].decode()
     assert '"guide": []' in index
+
+
+def test_every_language_has_the_words_that_the_guide_asks_for() -> None:
+    """A word that is missing would leave a site without its views."""
+    script = Path(live_lessons.__file__).with_name("guide.ts").read_text(encoding="utf-8")
+    places = re.findall(r"(?:this\.(?:words|button)\(|label = .*\?)([^,)\n]*)", script)
+    asked = {name for place in places for name in re.findall(r'"(\w+)"', place)}
+    assert asked >= {"start", "continue", "number_first", "check", "done_right"}
+    for code, words in languages().items():
+        assert asked <= words["guide"].keys(), code

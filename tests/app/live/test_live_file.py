@@ -13,7 +13,7 @@ import bertcore
 from app.live.live_file import PAGES, live_file
 from app.live.weights import pack_weights
 from bertcore import Bert
-from bertcore.tokenizer import AddedToken
+from bertcore.model.tokenizer import AddedToken
 from tests.support.command_line import app
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 from tests.support.tiny_families import make
@@ -86,7 +86,7 @@ def test_the_command_writes_a_site_of_the_pages_that_are_named(tmp_path: Path) -
     line = ["export", "--site", str(out), "--checkpoint", str(folder)]
     done = runner.invoke(app, [*line, "--pages", "attention", "tokens"])
     assert done.exit_code == 0, done.output
-    assert "lesson: From text to word pieces (13 of 13 steps)" in done.stdout
+    assert "lesson: From text to word pieces (13 of 14 steps)" in done.stdout
     written = {path.name: path.read_bytes() for path in out.iterdir()}
     assert b"unsafe" not in written["index.html"].partition(b"<title>")[0]
     settings = settings_of(written["index.html"].decode())

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from app.plots import theme
-from app.plots.charts import Bars, Boxes, Chart, Intervals, lines
+from app.plots.charts import Bars, Boxes, Chart, Intervals, Lines
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 FRAME = pd.DataFrame(
@@ -22,41 +22,44 @@ FRAME = pd.DataFrame(
 )
 
 
-def frame(result: pd.DataFrame) -> pd.DataFrame:
-    return result
-
-
 def escaped(rows: pd.DataFrame) -> list[str]:
     return [theme.escape(word) for word in rows.word]
 
 
 CHARTS: list[Chart] = [
-    Bars(table=frame, value="p", name="word", by="group", accent=lambda rows: rows.p > 0.3),
-    Boxes(table=frame, text="word", below="word", value="p", hover=escaped, scale_title="p"),
-    Intervals(table=frame, name="word", number="group", value="p", by="layer"),
+    Bars(value="p", name="word", by="group", accent=lambda rows: rows.p > 0.3),
+    Boxes(text="word", below="word", value="p", hover=escaped, scale_title="p"),
+    Intervals(name="word", value="p", by="layer"),
+    Lines(y="p", by="word", panel="word", x_names="word", detail=escaped, log="xy"),
 ]
 
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: type(chart).__name__)
 def test_names_are_text(chart: Chart) -> None:
-    drawn = str(chart.figure(FRAME).plotly().to_plotly_json())  # valid for Plotly
+    drawn = str(chart.draw(FRAME).plotly().to_plotly_json())  # valid for Plotly
     assert "<img" not in drawn
     assert "&lt;img" in drawn
 
 
-def test_a_line_for_each_name_has_its_interval() -> None:
-    fig = lines(FRAME, x="layer", y="p", by="word", detail="group", hover="{name}: %{y}")
-    first, second = fig.traces
-    assert "<img" not in str(fig.plotly().to_plotly_json())
-    assert [*first["y"]] == [0.1, 0.2]
-    assert [*second["y"]] == [0.3, 0.4]
-    assert second["error_y"]["array"] == pytest.approx([0.4, 0.4])
-    assert second["error_y"]["arrayminus"] == pytest.approx([0.1, 0.1])
+def test_lines_draw_the_middle_of_the_rows_at_a_place_and_their_range() -> None:
+    rows = pd.concat([FRAME, FRAME.assign(p=FRAME.p + 0.2)])
+    band, middle, *_ = Lines(y="p", by="word").draw(rows).traces
+    assert middle["y"] == pytest.approx([0.2, 0.3])
+    assert band["y"] == pytest.approx([0.3, 0.4, 0.2, 0.1])
+
+
+def test_each_panel_has_its_lines_which_are_named_once_and_thinned() -> None:
+    rows = FRAME.assign(panel=["<b>", "<b>", "loss", "loss"], word="bank", level=0.2)
+    lines = Lines(y="p", by="word", panel="panel", dotted="level").draw(rows).traces
+    assert [line["showlegend"] for line in lines] == [True, True, False, False]
+    long = pd.DataFrame({"layer": range(5000), "p": 1.0, "word": "a"})
+    (line,) = Lines(y="p", by="word").draw(long).traces
+    assert len(line["x"]) == 1000
 
 
 def test_dots_of_a_row_stand_apart_with_their_intervals() -> None:
-    chart = Intervals(table=frame, name="word", number="group", value="p", by="layer")
-    first, second = chart.figure(FRAME).traces
+    chart = Intervals(name="word", number="group", value="p", by="layer")
+    first, second = chart.draw(FRAME).traces
     assert (first["x"], second["x"]) == ([0.1, 0.3], [0.2, 0.4])
     assert first["y"] == pytest.approx([-0.09, 0.91])
     assert second["y"] == pytest.approx([0.09, 1.09])
@@ -65,18 +68,18 @@ def test_dots_of_a_row_stand_apart_with_their_intervals() -> None:
 
 
 def test_rows_without_a_value_keep_their_place_and_others_may_be_left_out() -> None:
-    chart = Intervals(table=frame, name="word", number="group", value="p", is_fraction=False)
+    chart = Intervals(name="word", number="group", value="p", is_fraction=False)
     rows = FRAME.assign(p=[0.1, None, None, 0.4])
-    drawn = chart.figure(rows, only={"kind": "a"}, line=0.25)
+    drawn = chart.draw(rows, only={"kind": "a"}, line=0.25)
     assert drawn.traces[0]["x"] == [0.1]
     assert len(drawn.settings["yaxis"]["tickvals"]) == 2
     assert drawn.settings["shapes"][0]["x0"] == 0.25
-    missing = chart.figure(rows, only={"kind": None}).traces[0]
+    missing = chart.draw(rows, only={"kind": None}).traces[0]
     assert (missing["x"], missing["y"]) == ([0.4], [1])
 
 
 def test_each_group_has_its_bars_and_the_accent() -> None:
     chart = CHARTS[0]
-    first, second = chart.figure(FRAME).traces
+    first, second = chart.draw(FRAME).traces
     assert [*first["x"], *second["x"]] == FRAME.p.tolist()
     assert second["marker"]["color"] == [theme.SEGMENT_A, theme.ACCENT]

@@ -54,7 +54,7 @@ def fill_grid(fig: Any) -> None:
 def test_arrays_are_sent_as_plotly_sends_them(dtype: str) -> None:
     for values in (np.array([[0, 1], [1, 1]]), np.array([], dtype=int), np.array([0, 300])):
         array = values.astype(dtype)
-        ours = figure.Figure(figure.scatter(x=array, customdata=array)).to_dict()
+        ours = figure.Figure(figure.trace("scatter", x=array, customdata=array)).to_dict()
         theirs = go.Figure(go.Scatter(x=array, customdata=array)).to_dict()
         assert difference(as_json(ours), as_json(theirs)) == ""
 
@@ -96,7 +96,9 @@ def test_figures_of_one_grid_share_nothing() -> None:
 
 
 def test_other_special_tokens_change_the_words_alone() -> None:
-    fig = figure.Figure(figure.bar(x=VALUES[0], text=["[CLS]", "b"]), {"title": {"text": "[SEP]"}})
+    fig = figure.Figure(
+        figure.trace("bar", x=VALUES[0], text=["[CLS]", "b"]), {"title": {"text": "[SEP]"}}
+    )
     fig.stages = [{"name": "[MASK]", "data": [{"type": "bar", "x": VALUES[1]}]}]
     own = relabelled(fig, SpecialTokens("<s>", "</s>", "<mask>"))
     expected = fig.plotly()
@@ -108,4 +110,4 @@ def test_other_special_tokens_change_the_words_alone() -> None:
 
 def test_what_does_not_exist_is_found_by_plotly() -> None:
     with pytest.raises(ValueError, match="colour"):
-        figure.Figure(figure.bar(x=[1], marker={"colour": "red"})).plotly()
+        figure.Figure(figure.trace("bar", x=[1], marker={"colour": "red"})).plotly()

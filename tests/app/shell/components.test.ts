@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
-import type { Mounted } from "../../../app/browser/component";
+import type { Mounted } from "../../../app/parts/browser/component";
 import liveText from "../../../app/shell/live_text";
 import pageTop from "../../../app/shell/page_top";
 import uploadErrors from "../../../app/shell/upload_errors";
@@ -72,14 +72,26 @@ test("a text is sent when typing rests, not while a character is composed, and n
 });
 
 test("another page is shown from its top; the first one, and the same again, stay where they are", () => {
-  const scrolled: unknown[] = [];
-  open({ querySelector: () => ({ scrollTo: (to: unknown) => scrolled.push(to) }) });
-  const show = (page: string, step = "") => pageTop({ data: { page, step, part: "" } } as unknown as Mounted<{ page: string; step: string; part: string }>);
+  const scrolled: unknown[] = [], listed: unknown[] = [];
+  const main = { scrollTo: (to: unknown) => scrolled.push(to) };
+  const entry = { scrollIntoView: (to: unknown) => listed.push(to) };
+  const heard: unknown[] = [];
+  const document = {
+    cookie: "", addEventListener: (kind: string) => heard.push(kind),
+    querySelector: (selector: string) => (selector.includes("aria-current") ? entry : main),
+  };
+  open(document);
+  Object.assign(globalThis, { matchMedia: () => ({ matches: false }) });
+  const show = (page: string, step = "") => pageTop({ data: { page, step, part: "", keep: { language: step } } } as unknown as Parameters<typeof pageTop>[0]);
   show("tokens");
   show("tokens");
   assert.equal(scrolled.length, 0);
+  assert.deepEqual(listed, [{ block: "nearest" }]); // the page's entry in the menu, from the first page on
   show("heads");
   show("heads", "2");
+  assert.match(document.cookie, /^bertscope_language=2; path=\/; max-age=31536000;/);
   show("heads", "2");
+  assert.deepEqual(heard, ["click"]);
   assert.deepEqual(scrolled, Array(2).fill({ top: 0, behavior: "instant" }));
+  assert.equal(listed.length, 3);
 });

@@ -16,8 +16,7 @@ import torch
 
 import bertcore
 from app.shell import cache
-from bertcore.tasks.model import open_task_model
-from bertcore.trace import Trace
+from bertcore.model.trace import Trace
 from tests.support import tiny_families, tiny_others
 from tests.support.opened import ok, page_of
 from tests.support.tiny import tiny_bert
@@ -33,14 +32,6 @@ def _fresh():
 @pytest.fixture
 def folder(tmp_path):
     return tiny_bert().save(tmp_path / "tiny")
-
-
-def test_store_makes_each_entry_once():
-    store = cache.Store(max_bytes=10**6, max_entries=9)
-    made = []
-    for _ in range(3):
-        store.get("key", lambda: made.append(1) or "value")
-    assert len(made) == 1
 
 
 def test_store_makes_an_entry_once_for_many_threads():
@@ -73,13 +64,6 @@ def test_store_drops_the_longest_unused_by_bytes_and_by_number():
     assert set(small.sizes()) == {"b", "c"}
 
 
-def test_store_counts_the_texts_that_its_entries_are_of():
-    store = cache.Store(max_bytes=3000, max_entries=9)
-    for letter in "abc":
-        store.get(("words", letter * 2000), lambda: 1)
-    assert [key[1][0] for key in store.sizes()] == ["c"]
-
-
 def test_store_keeps_one_entry_that_is_too_large():
     store = cache.Store(max_bytes=10, max_entries=9)
     store.get("big", lambda: np.zeros(1000, np.uint8))
@@ -97,11 +81,6 @@ def test_num_bytes_counts_shared_storage_once():
     tensor = torch.zeros(1000)
     assert cache.num_bytes({"a": tensor, "b": tensor[:10]}) < 4100
     assert cache.num_bytes([tensor.clone(), tensor]) >= 8000
-
-
-def test_the_same_checkpoint_is_the_same_object(folder):
-    assert cache.bert(str(folder)) is cache.bert(str(folder))
-    assert len(cache.loaded()) == 1
 
 
 def test_a_changed_folder_is_opened_anew(folder):
@@ -250,12 +229,6 @@ def test_a_checkpoint_of_every_family_weighs_its_weights(name: str, tmp_path: Pa
     tensors = {p.data_ptr(): p for p in (*model.module.parameters(), *model.module.buffers())}
     weight = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
     assert weight <= cache.num_bytes(model) < 1.1 * weight + 10_000
-
-
-def test_a_task_model_weighs_its_weights(tmp_path: Path) -> None:
-    tiny_others.make_other_task(tmp_path, "SequenceClassification", "mpnet", ("bad", "good"))
-    weight = (tmp_path / "model.safetensors").stat().st_size
-    assert 0.9 * weight < cache.num_bytes(open_task_model(tmp_path, device="cpu")) < 1.3 * weight
 
 
 @pytest.mark.parametrize("name", ["tokens", "attention", "what_if", "inside_layer"])

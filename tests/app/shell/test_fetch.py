@@ -10,8 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.access.policy import CHECKPOINT_VARIABLE
 from app.plots import theme
+from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell import cache, consent, frame
 from app.shell.jobs import background, waiting
 from tests.support.hub import Hub, hub_server
@@ -88,27 +88,6 @@ def test_what_is_fetched_is_said_before_and_opens_after_agreeing(page: AppTest, 
     assert report.source == "user/tiny"
 
 
-def test_large_files_are_listed_by_size_and_small_ones_together(
-    page: AppTest, hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.shell.fetch.SMALL_FILE", 10_000)
-    files = hub.repositories["user/tiny"].revisions["main"]
-    app = ok(opened(page, "user/tiny"))
-    table = next(m.value for m in app.markdown if "| File |" in m.value).replace("\\", "")
-    first, *_, last = table.splitlines()[2:]
-    assert first == f"| model.safetensors | {theme.megabytes(len(files['model.safetensors']))} |"
-    small = {name for name, content in files.items() if len(content) < 10_000}
-    assert set(last.split("|")[1].strip().split(", ")) == small
-
-
-def test_what_is_here_opens_at_once(page: AppTest, hub: Hub) -> None:
-    huggingface_hub.snapshot_download("user/tiny")
-    before = len(hub.fetched)
-    app = ok(opened(page, "user/tiny"))
-    assert name_of(app) == "user/tiny"
-    assert len(hub.fetched) == before
-
-
 def test_what_is_here_opens_without_a_network(
     page: AppTest, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,20 +95,6 @@ def test_what_is_here_opens_without_a_network(
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", AWAY)
     app = ok(opened(page, "user/tiny"))
     assert name_of(app) == "user/tiny"
-
-
-def test_a_newer_state_is_offered_beside_the_one_that_is_here(
-    page: AppTest, hub: Hub, tmp_path: Path
-) -> None:
-    folder = Path(huggingface_hub.snapshot_download("user/tiny"))
-    other = tiny_bert(seed=1).save(tmp_path / "newer")
-    hub.add("user/tiny", other)
-    app = ok(opened(page, "user/tiny"))
-    assert any(b.label.startswith("Fetch ") for b in app.button)
-    before = len(hub.fetched)
-    app = ok(button(app, "Open the earlier revision").click().run())
-    assert app.session_state["checkpoint"] == f"user/tiny@{folder.name}"
-    assert len(hub.fetched) == before
 
 
 def test_a_link_is_asked_twice(page: AppTest, hub: Hub) -> None:

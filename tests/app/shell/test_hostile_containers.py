@@ -34,13 +34,11 @@ MEMORY = 300e6
 """Bytes by which this process may grow."""
 
 
-def zipped(*entries: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(*entries: tuple[str, bytes]) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as target:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
         for name, content in entries:
-            about = zipfile.ZipInfo(name)
-            about.compress_type = method
-            with target.open(about, "w", force_zip64=True) as file:
+            with target.open(name, "w", force_zip64=True) as file:
                 file.write(content)
     return out.getvalue()
 
@@ -63,17 +61,13 @@ def overlapping() -> bytes:
     return content[:start] + entry * 2 + bytes(tail)
 
 
-def many(*, hides: bool) -> bytes:
-    """A zip file of 10,000 empty files; its end may look like none."""
+def many() -> bytes:
+    """A zip file of 10,000 empty files."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as target:
         for number in range(10_000):
             target.writestr(zipfile.ZipInfo(f"{number}"), b"")
-    content = bytearray(out.getvalue())
-    end = content.rfind(b"PK\5\6")
-    if hides:  # the place of the list reads as the mark of an end, which then has no room
-        content[end + 16 : end + 20] = b"PK\5\6"
-    return bytes(content)
+    return out.getvalue()
 
 
 def parquet(table: pa.Table, **options: Any) -> bytes:
@@ -102,22 +96,6 @@ def many_rows() -> bytes:
         for _ in range(10):
             writer.write_table(table, row_group_size=2 * 10**6)
     return out.getvalue()
-
-
-def claiming_rows() -> bytes:
-    """A Parquet file whose group of rows claims a million of them."""
-    number = 12_345
-    content = parquet(one_value(number), row_group_size=number)
-    claims = varint(2 * number)
-    return content.replace(claims, varint(2 * 1_000_000))
-
-
-def varint(number: int) -> bytes:
-    parts = []
-    while number > 127:
-        parts.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*parts, number])
 
 
 def nested(depth: int) -> pa.RecordBatch:
@@ -161,20 +139,13 @@ def workbook() -> bytes:
 
 CONTAINERS: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "a member of 4 GB": ("a.zip", lambda: lying(2**33), ""),
-    "a member of 10 bytes": ("a.zip", lambda: lying(10), "not a whole archive|cannot be"),
     "a zip in few bytes": (
         "a.zip",
         lambda: zipped(("a.csv", b" " * 40_000_000)),
         "unpacks to more than 32 MiB",
     ),
     "entries at one place": ("a.zip", overlapping, "zip archive of 2 files"),
-    "many entries": ("a.zip", lambda: many(hides=False), "zip archive of thousands of files"),
-    "many entries, hidden": ("a.zip", lambda: many(hides=True), "zip archive of thousands of"),
-    "damaged bzip2 in a zip": (
-        "a.zip",
-        lambda: zipped(("a.csv", ROWS), method=zipfile.ZIP_BZIP2).replace(b"1AY&SY", b"1AY&SX"),
-        "not a whole archive",
-    ),
+    "many entries": ("a.zip", many, "zip archive of thousands of files"),
     "gzip of gzip": (
         "a.csv.gz",
         lambda: gzip.compress(gzip.compress(b" " * 10**7) * 20),
@@ -184,18 +155,6 @@ CONTAINERS: dict[str, tuple[str, Callable[[], bytes], str]] = {
         "a.parquet",
         many_rows,
         "unpacks to more than 32 MiB|at most 20,000 rows",
-    ),
-    "rows that are not there": (
-        "a.parquet",
-        claiming_rows,
-        "cannot be read as Parquet|at most 20,000 rows|^$",
-    ),
-    "20,000 columns": (
-        "a.arrow",
-        lambda: arrow(
-            pa.RecordBatch.from_arrays([pa.array([1])] * 20_000, list(map(str, range(20_000))))
-        ),
-        "20,000 columns; expected at most 2,000",
     ),
     "lists in lists": (
         "a.parquet",

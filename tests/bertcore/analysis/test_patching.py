@@ -135,25 +135,6 @@ def test_nothing_is_the_base_and_everything_is_the_source(family: str, tmp_path:
 
 
 @torch.no_grad()
-def test_noising_is_denoising_with_the_versions_exchanged(bert: Bert) -> None:
-    pair, answer = pair_of(bert)
-    back = patch_pair(bert, (SECOND, None), (FIRST, None))
-    one = patch(bert, pair, answer, "noising")
-    two = patch(bert, back, word_answer(bert, back, *WORDS), "denoising")
-    np.testing.assert_allclose(one.shares, two.shares, rtol=1e-4, atol=1e-5)
-    assert one.first == pytest.approx(two.second)
-
-
-@torch.no_grad()
-def test_places_that_are_the_same_in_both_runs_change_nothing(bert: Bert) -> None:
-    pair, answer = pair_of(bert)
-    found = patch(bert, pair, answer)
-    same = [n for n, differs in enumerate(pair.changed) if not differs]
-    assert (found.shares[0, same] == 0).all()
-    assert (found.shares[1, same] != 0).all()  # the first layer carries the change to all
-
-
-@torch.no_grad()
 def test_the_order_of_many_rows_is_kept(bert: Bert, monkeypatch: pytest.MonkeyPatch) -> None:
     pair, answer = pair_of(bert)
     whole = patch(bert, pair, answer).values
@@ -179,12 +160,6 @@ def test_the_telling_token_is_that_of_one_run_each(bert: Bert) -> None:
         found[i] = float((log_p[0].exp() * (log_p[0] - log_p[1])).sum())
     assert telling_token(bert, pair) == max(found, key=found.__getitem__)
     assert len(found) == 5
-
-
-def test_a_version_may_be_shorter(bert: Bert) -> None:
-    pair, answer = pair_of(bert, SHORTER)
-    assert not pair.is_aligned
-    assert patch(bert, pair, answer).values.shape == (LAYERS + 1, len(pair.columns))
 
 
 @pytest.mark.parametrize(
@@ -283,15 +258,6 @@ def test_pairs_that_cannot_be_used_are_left_out(bert: Bert) -> None:
         assert part in told
     with pytest.raises(ValueError, match="no pair is left"):
         patch_pairs(bert, list(odd))
-
-
-@pytest.mark.usefixtures("_tells_apart")
-def test_progress_can_stop_it(bert: Bert) -> None:
-    def stop(fraction: float) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        patch_pairs(bert, telling(bert), on_fraction=stop)
 
 
 def test_our_own_pairs_are_well_formed() -> None:

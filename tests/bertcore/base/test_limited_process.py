@@ -7,25 +7,24 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
+from bertcore.analysis.bias import read_crows_pairs
 from bertcore.analysis.heads.texts import read_texts
+from bertcore.analysis.probes import read_probe_data
+from bertcore.analysis.probes.data_sets import BUNDLED
 from bertcore.base import limited_process
 from bertcore.base.limited_process import Fault, LimitedProcess, Limits
-from bertcore.bias import read_crows_pairs
 from bertcore.configs.columns import USUAL
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.texts import read_upload
-from bertcore.grammar import read_pairs
-from bertcore.probes import read_probe_data
-from bertcore.probes.data_sets import BUNDLED
-from bertcore.tasks.read import read_parts, send_parts, survey
-from bertcore.tasks.registry import TASKS
+from bertcore.training.grammar import read_pairs
+from bertcore.training.tasks.read import read_parts, send_parts, survey
+from bertcore.training.tasks.registry import TASKS
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 ROWS = [f"a film {n},{('good', 'bad')[n % 2]}" for n in range(12_000)]
@@ -107,14 +106,6 @@ def test_a_dead_waiting_process_is_replaced(table):
 
 
 @needs_linux
-def test_the_waiting_process_has_a_lower_priority():
-    limited_process.start_waiting()
-    assert limited_process._process is not None
-    own, theirs = os.getpriority(os.PRIO_PROCESS, 0), limited_process._process.pid
-    assert os.getpriority(os.PRIO_PROCESS, theirs) == min(19, own + limited_process.NICENESS)
-
-
-@needs_linux
 def test_the_waiting_process_ends_with_the_caller():
     code = (
         "from bertcore.base import limited_process as p; import os\n"
@@ -149,16 +140,11 @@ def test_other_readers_give_the_same_apart(table, tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("good,bad,kind\n" + "a b,b a,x\n" * 300, encoding="utf-8")
     assert READING.call(read_pairs, pairs) == read_pairs(pairs)
-
-
-def test_bad_rows_are_collected_here(table):
+    pairs.write_text("sent_more,sent_less\na,b\n,c\n", encoding="utf-8")
     here, apart = BadRows(skip=True), BadRows(skip=True)
-    for bad, read in ((here, read_crows_pairs), (apart, partial(READING.call, read_crows_pairs))):
-        path = table.with_name("crows.csv")
-        path.write_text("sent_more,sent_less\na,b\n,c\n", encoding="utf-8")
-        assert len(read(path, bad_rows=bad)) == 1
-    assert apart.notes() == here.notes()
-    assert apart.num == here.num == 1
+    assert len(read_crows_pairs(pairs, bad_rows=here)) == 1
+    assert len(READING.call(read_crows_pairs, pairs, bad_rows=apart)) == 1
+    assert (apart.num, apart.notes()) == (here.num, here.notes()) == (1, here.notes())
 
 
 @pytest.mark.parametrize(
@@ -190,15 +176,6 @@ def test_parts_come_as_they_are_asked_for_and_end_with_who_asks(table):
     assert processes_settle()
 
 
-def test_a_call_ends_when_nobody_waits_for_it(table):
-    def stop(number: int) -> None:
-        raise InterruptedError(str(number))
-
-    with pytest.raises(InterruptedError):
-        READING.call(survey, table, "classify", on_rows=stop)
-    assert processes_settle()
-
-
 @needs_linux
 def test_a_silent_call_ends_when_nobody_waits_for_it(table, monkeypatch):
     def stopped() -> None:
@@ -222,13 +199,10 @@ def processes_settle() -> bool:
 
 
 @needs_linux
-def test_a_reading_beyond_its_limits_is_refused_in_a_sentence(table):
+def test_a_reading_beyond_its_limits_is_refused_in_a_sentence(table, monkeypatch):
     small = replace(READING, limits=replace(Limits.of_table(10**6), num_bytes=10**6))
     with pytest.raises(RuntimeError, match=r"reading the file .* memory .*Give a part of it"):
         small.call(read_upload, table, "a.csv", max_rows=10**6)
-
-
-def test_a_result_that_is_too_large_is_refused(table, monkeypatch):
     monkeypatch.setattr(limited_process, "MAX_RESULT", 10_000)
     with pytest.raises(RuntimeError, match="Give a part of it"):
         READING.call(read_texts, table, "a.csv")

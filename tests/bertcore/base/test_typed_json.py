@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from bertcore.base.typed_json import dumps, loads
 from bertcore.configs import Columns
-from bertcore.data.examples import LabelsExample, TaggedExample, TextExample
-from bertcore.data.files import BadRows
+from bertcore.data.examples import TaggedExample, TextExample
 from bertcore.data.texts import Sentence, Texts
-from bertcore.tasks.read import Survey
+from bertcore.training.tasks.read import Survey
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 keys = st.text() | st.integers() | st.tuples(st.text(), st.integers())
@@ -41,12 +40,7 @@ def test_any_value_comes_back_as_it_was(value: Any) -> None:
     assert type(back) is type(value)
 
 
-SURVEY = Survey(
-    num_examples=3,
-    labels={"a": 2, "1": 1},
-    num_bad=0,
-    first_bad="",
-)
+SURVEY = Survey(num_examples=3, labels={"a": 2, "1": 1}, num_bad=0, first_bad="")
 
 
 @pytest.mark.parametrize(
@@ -54,10 +48,9 @@ SURVEY = Survey(
     [
         SURVEY,
         TextExample("a text \ud800\n", None, "a", 1),
-        LabelsExample("x", "y", ("a", "b"), 2, ("a", "b", "c")),
         TaggedExample(["w"] * 1000, ["t"] * 1000, 3),
         Columns(text="a", label_map="0=x"),
-        Texts(tuple(Sentence(str(n)) for n in range(1000)), (), "", "", "", ("note",)),
+        Texts(tuple(Sentence(str(n)) for n in range(1000)), ("note",)),
         Counter({"": 3, "x": 1}),
         {(1, "a"): [frozenset({1}), Path("/a/b")]},
         [float("inf"), -0.0, 10**30],
@@ -66,18 +59,6 @@ SURVEY = Survey(
 )
 def test_values_of_bertcore_come_back(value: Any) -> None:
     assert loads(dumps(value)) == value
-
-
-def test_bad_rows_come_back_with_all_that_they_collected() -> None:
-    bad = BadRows(skip=True)
-    bad.add("row 1 is bad.")
-    bad.add_unlabelled("?")
-    bad.note("a note")
-    other = BadRows()
-    other.become(loads(dumps(bad)))
-    assert other.notes() == bad.notes()
-    other.add("row 2 is bad.")
-    assert other.num == 2
 
 
 @dataclass
@@ -99,30 +80,18 @@ def test_nothing_else_is_written(value: Any) -> None:
     "data",
     [
         {"os:system": ["touch /tmp/x"]},
-        {"subprocess:Popen": ["true"]},
-        {"bertcore.base.limited_process:subprocess": []},
         {"bertcore.base.limited_process:start_waiting": []},
         {"bertcore.base.limited_process:os.system": ["true"]},
-        {"bertcore.base.typed_json:Path": ["a"]},
-        {"bertcore.base.typed_json:loads": ["1"]},
         {"bertcore.no_such:X": []},
-        {"bertcore.data.texts:Nothing": []},
         {"bertcore.data.texts:Sentence": ["a", "b"]},
         {"tests.bertcore.base.test_typed_json:Foreign": [1]},
         {"builtins:eval": ["1"]},
         {"list": [1], "tuple": [2]},
-        {},
-        [1],
         {"Path": [1]},
-        {"dict": [1]},
         {"json": ["1"]},
+        '{"list":[' * 100_000 + "]}" * 100_000,
     ],
 )
 def test_nothing_else_is_made(data: Any) -> None:
     with pytest.raises((ValueError, ImportError)):
-        loads(json.dumps(data))
-
-
-def test_a_text_that_is_nested_too_deep_is_refused() -> None:
-    with pytest.raises(ValueError, match="no value"):
-        loads('{"list":[' * 100_000 + "]}" * 100_000)
+        loads(data if isinstance(data, str) else json.dumps(data))

@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 
-from bertcore.bias.crows_pairs import read_crows_pairs
+from bertcore.analysis.bias.crows_pairs import read_crows_pairs
 from bertcore.configs import Columns
-from bertcore.data import files, tables
-from bertcore.data.cells import parsed_list
+from bertcore.data import files
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.read_tags import read_tags
-from bertcore.data.tables import FIRST_CELLS, open_table
-from bertcore.grammar.exam import read_pairs
-from bertcore.tasks.read import survey
-from bertcore.tasks.rows import RowBuilder
+from bertcore.data.tables import open_table
+from bertcore.training.grammar.exam import read_pairs
+from bertcore.training.tasks.read import survey
+from bertcore.training.tasks.rows import RowBuilder
 from tests.support.tiny import tiny_bert
 
 SIZE = 190_000
@@ -81,23 +80,6 @@ def test_rows_after_many_open_quotation_marks_are_still_read(tmp_path: Path) -> 
     assert bad.num == 200
 
 
-def test_a_text_of_python_that_is_not_closed_is_no_list() -> None:
-    for text in (
-        *("['a]", '["a]', "['a', 'b]", "['a\\']", "['a\\\\]", "[it's]", "['a'\n'b\\]"),
-        "['c\nd']",
-    ):
-        assert parsed_list(text) is None
-    assert parsed_list("['it\\'s', \"a 'b'\", 'c', ]") == ["it's", "a 'b'", "c"]
-
-
-@pytest.mark.parametrize("result", [1, None, "a", [1], {"value": 1}, {"value": {"start": []}}])
-def test_marked_spans_that_are_none_are_no_fault(result: object, tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    row = json.dumps({"text": "Kim lives", "label": [{"result": [result]}]}) + "\n"
-    path.write_text(row * 2)
-    assert guess(path).columns == ("text", "label")
-
-
 WIDE = 100_000
 READERS: dict[str, Callable[[Path], Any]] = {
     "guess": guess,
@@ -122,21 +104,6 @@ def test_a_wide_table_is_refused_with_its_width(reader: str, ending: str, tmp_pa
     path = _wide(tmp_path / f"wide{ending}")
     with pytest.raises(ValueError, match=r"has 100,000 columns; expected at most 2,000"):
         READERS[reader](path)
-
-
-def test_the_widest_table_that_is_allowed_opens(tmp_path: Path) -> None:
-    path = _wide(tmp_path / "widest.csv", files.MAX_COLUMNS)
-    with tables.open_table(path, files.BadRows()) as table:
-        assert len(table.columns) == files.MAX_COLUMNS
-    assert len(guess(path).columns) == files.MAX_COLUMNS
-
-
-def test_a_guess_reads_no_more_cells_than_its_limit(tmp_path: Path) -> None:
-    names = ",".join(f"c{number}" for number in range(1000))
-    row = ",".join("x" * 1000)
-    path = tmp_path / "long.csv"
-    path.write_text("\n".join([names, *[row] * 500]) + "\n")
-    assert 0 < len(guess(path).rows) <= FIRST_CELLS // 1000
 
 
 def test_a_sentence_without_an_end_is_refused(tmp_path: Path) -> None:
@@ -200,18 +167,8 @@ def test_a_watched_reader_stops_though_no_row_is_of_use(
     assert num_blocks == 8
 
 
-def test_a_file_that_is_already_open_stays_open(tmp_path: Path) -> None:
-    for ending in ("", *PACK):
-        path = tmp_path / f"table.csv{ending}"
-        path.write_bytes(PACK[ending](ROWS) if ending else ROWS)
-        with path.open("rb") as file:
-            with files.open_bytes(path, file) as opened:
-                assert opened.read() == ROWS
-            assert not file.closed
-
-
 def test_tokens_of_all_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertcore.tasks.rows.MAX_TOKENS", 100)
+    monkeypatch.setattr("bertcore.training.tasks.rows.MAX_TOKENS", 100)
     builder = RowBuilder(tiny_bert().tokenizer, 20)
     for _ in range(5):
         builder.add([7] * 50)

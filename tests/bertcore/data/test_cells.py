@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from bertcore.configs import Columns
-from bertcore.data.cells import decimal_sign, number_text, parsed_list
+from bertcore.data.cells import decimal_sign, parsed_list
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
-from bertcore.tasks import find_task
-from bertcore.tasks.read import file_labels, read_examples
+from bertcore.training.tasks import find_task
+from bertcore.training.tasks.read import file_labels, read_examples
 from tests.support import what_opens
+from tests.support.cases import cases
 from tests.support.what_opens import opens
 
 MANY = 3
@@ -24,7 +25,7 @@ def table(path: Path, *cells: str, name: str = "label", sign: str = ";") -> Path
     return path
 
 
-@opens("Labels", "a score with a decimal comma", "`text;score`, `2,5`", "a score")
+@opens("a score with a decimal comma")
 @pytest.mark.parametrize(
     ("cells", "scores"),
     [
@@ -42,35 +43,16 @@ def test_numbers_are_scores_with_a_point_or_a_comma(
     assert tuple(one.answer for one in found[: len(cells)]) == scores  # type: ignore[attr-defined]
 
 
-@opens("Labels", "thousands and units", "`1.234,5`, `1,234`, `2,5 %`", "refused, with the row")
-@pytest.mark.parametrize(
-    ("cells", "rest"),
-    [
-        (("1,234", "2,345"), ()),
-        (("1.234,5", "12.000", "7"), ("7",)),
-        (("1\u202f234,5", "0,5", "2,0"), ("0.5", "2.0")),
-        (("1'234.5", "0.5", "2"), ("0.5", "2")),
-        (("1,234.5", "2,000", "7"), ("7",)),
-        (("\u22122,5", "1,5", "0,125"), ("1.5", "0.125")),
-        (("2,5 %", "10 %", "0,75%"), ()),
-        (("2,50 €", "1.000,00 €", "7 €"), ()),
-    ],
-)
+@opens("thousands and units")
+@pytest.mark.parametrize(("cells", "rest"), cases("odd_numbers"))
 def test_what_may_be_read_in_two_ways_or_has_a_unit_is_guessed_as_a_score_and_refused(
     cells: tuple[str, ...], rest: tuple[str, ...], tmp_path: Path
 ) -> None:
     path, bad = table(tmp_path / "a.csv", *cells, name="score"), BadRows(skip=True)
     assert guess(path).task == "regress"
     found = [*read_examples(path, find_task("regress"), bad_rows=bad)]
-    assert tuple(one.answer for one in found) == rest * MANY  # type: ignore[attr-defined]
+    assert tuple(one.answer for one in found) == tuple(rest) * MANY  # type: ignore[attr-defined]
     assert f"{cells[0]!r} in column 'score'; expected a number" in bad.first
-
-
-def test_one_wrong_score_changes_no_other(tmp_path: Path) -> None:
-    path, bad = table(tmp_path / "a.csv", "2,5", "many", "1,5", name="score"), BadRows(skip=True)
-    found = [*read_examples(path, find_task("regress"), bad_rows=bad)]
-    assert [one.answer for one in found] == ["2.5", "1.5"] * MANY  # type: ignore[attr-defined]
-    assert bad.num == MANY
 
 
 def test_numbers_of_labels_are_no_decimals(tmp_path: Path) -> None:
@@ -87,31 +69,9 @@ def test_the_sign_of_decimals(cells: list[str], sign: str | None) -> None:
     assert decimal_sign(cells) == sign
 
 
-@pytest.mark.parametrize("cell", ["1,2,3", "a,b", "", "nan", "inf", "1,2.3,4", "9" * 50 + ",5"])
-def test_what_is_no_number(cell: str) -> None:
-    assert number_text(cell, ",") is None
-
-
-LISTS: dict[str, tuple[list[object], str]] = {
-    # what: (cells, what a reader of one label a text says)
-    "bars": (["cold|slow", "slow", "cold", "rude|cold", "rude"], "is one label here"),
-    "JSON": ([["cold", "slow"], ["slow"], ["cold"], ["rude", "cold"], ["rude"]],
-             "a list of 2 labels, which the task multilabel reads"),
-    "JSON as text": (['["cold", "slow"]', '["slow"]', '["cold"]', '["rude", "cold"]', '["rude"]'],
-                     "a list of 2 labels"),
-    "Python": (["['cold', 'slow']", "['slow']", "['cold']", "['rude', 'cold']", "['rude']"],
-               "a list of 2 labels"),
-    "numpy": (["['cold' 'slow']", "['slow']", "['cold']", "['rude' 'cold']", "['rude']"],
-              "a list of 2 labels"),
-    "sets": (["{'cold', 'slow'}", "{'slow'}", "{'cold'}", "{'rude', 'cold'}", "{'rude'}"],
-             "a list of 2 labels"),
-}  # fmt: skip
-what_opens.add(
-    "Labels", "lists in cells", "`cold|slow`; `['cold', 'slow']`; `2,27`", "several labels a text"
-)
-what_opens.add(
-    "Labels", "a comma in a label", "`Arts, Crafts`", "one label, where its parts are no labels"
-)
+LISTS: dict[str, tuple[list[object], str]] = dict(cases("label_lists"))  # fmt: skip
+what_opens.opens("lists in cells")
+what_opens.opens("a comma in a label")
 
 
 def labelled(path: Path, cells: Sequence[object]) -> Path:
@@ -132,12 +92,7 @@ def test_lists_in_cells(name: str, tmp_path: Path) -> None:
     assert said in " ".join(bad.notes())
 
 
-@opens(
-    "Labels",
-    "labels with commas and the like between them",
-    "`cold, slow`, where `cold` and `slow` are labels",
-    "one label, which is said; refused as several: write `|`",
-)
+@opens("labels with commas and the like between them")
 @pytest.mark.parametrize("sign", [", ", "; ", " / ", "+", " & ", " and ", "\t"])
 def test_other_signs_between_labels_are_named(sign: str, tmp_path: Path) -> None:
     cells = ["cold", "slow", "old, new", f"cold{sign}slow"]
@@ -161,34 +116,8 @@ def test_a_comma_or_a_space_in_a_label(cells: list[str], tmp_path: Path) -> None
     assert not bad.notes()
 
 
-@opens("Labels", "a set in a cell", "`{'cold', 'slow'}`", "several labels a text")
-@pytest.mark.parametrize(
-    ("cell", "items"),
-    [
-        ("{'b', 'a'}", ["b", "a"]),
-        ("{1, 2}", [1, 2]),
-        ("set()", []),
-        ("('a',)", ["a"]),
-        ("array(['a', 'b'], dtype=object)", None),
-        ("[array([1, 2]), (3, 4)]", [[1, 2], [3, 4]]),
-        ("{'a': {'b': (1,)}}", {"a": {"b": [1]}}),
-        ("{a, b}", None),
-        (
-            repr(["a\xa0b", "it's\u200b", "'\"\\\n\r\t", "\\xa0"]),
-            ["a\xa0b", "it's\u200b", "'\"\\\n\r\t", "\\xa0"],
-        ),
-        (
-            r"{'text': array(['a\xad', '\U0001f3b6'], dtype=object)}",
-            {"text": ["a\xad", "\U0001f3b6"]},
-        ),
-        (r"['a', '\x']", None),
-        ("['it''s']", None),
-        ("['a' 'b'\n 'c']", ["a", "b", "c"]),
-        ("[1 -1 2.]", [1, -1, 2.0]),
-        ("[nan, 1]", "[nan, 1]"),
-        ("{'a': nan}", "{'a': nan}"),
-    ],
-)
+@opens("a set in a cell")
+@pytest.mark.parametrize(("cell", "items"), cases("python_lists"))
 def test_lists_of_python(cell: str, items: object) -> None:
     found = parsed_list(cell)
     assert items in (found, repr(found))  # nan is unequal to itself
@@ -202,22 +131,7 @@ def test_nan_in_a_list_is_no_label(tmp_path: Path) -> None:
     assert bad.num == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("words.conllu", "EU B-ORG\nwins O\n\nOslo B-LOC\n"),
-        ("words.csv", "EU,B-ORG\nwins,O\n\nOslo,B-LOC\n"),
-        ("semicolons.csv", "EU;B-ORG\nwins;O\n\nOslo;B-LOC\n"),
-        ("words.json.txt", '{"tokens": ["EU", "wins"], "tags": ["B-ORG", "O"]}\n'
-                           '{"tokens": ["Oslo"], "tags": ["B-LOC"]}\n'),
-        ("lists.tsv", "tokens\tner_tags\n['EU', 'wins']\t['B-ORG', 'O']\n['Oslo']\t['B-LOC']\n"),
-        ("header.tsv", "token\tner\tpos\nEU\tB-ORG\tX\nwins\tO\tY\n\nOslo\tB-LOC\tX\n"),
-        ("tree.conll", "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC\n"
-                       "# text = EU wins\n1\tEU\t_\tB-ORG\t_\t_\t0\tx\t_\t_\n"
-                       "2-3\twins\t_\t_\t_\t_\t_\t_\t_\t_\n2\twins\t_\tO\t_\t_\t1\tx\t_\t_\n\n"
-                       "1\tOslo\t_\tB-LOC\t_\t_\t0\tx\t_\t_\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content"), cases("word_columns"))
 def test_columns_say_what_they_are_whatever_the_files_name(
     name: str, content: str, tmp_path: Path
 ) -> None:
@@ -256,11 +170,9 @@ def test_entities_take_the_tags_that_a_head_has(
     path.write_text("John B-PER\nSmith I-PER\nin O\nOslo B-LOC\n\n")
     [one] = read_examples(path, task, file_labels(task, known), bad_rows=BadRows())
     assert " ".join(one.labels) == gold
-
-
-def test_a_tag_that_a_head_has_in_no_way_is_refused(tmp_path: Path) -> None:
-    path, task = tmp_path / "a.txt", find_task("tag")
-    path.write_text("John B-PER\nSmith I-PER\n\n")
-    labels = file_labels(task, ("O", "B-PER", "B-LOC", "I-LOC"))
     with pytest.raises(ValueError, match="the tag 'I-PER', which is not one of"):
-        list(read_examples(path, task, labels, bad_rows=BadRows()))
+        list(
+            read_examples(
+                path, task, file_labels(task, ("O", "B-PER", "B-LOC")), bad_rows=BadRows()
+            )
+        )

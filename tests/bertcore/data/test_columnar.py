@@ -63,7 +63,7 @@ WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
 }
 
 
-what_opens.add("Tables", "Parquet and Arrow", "`.parquet`, `.arrow`, `.feather`", "read")
+what_opens.opens("Parquet and Arrow")
 
 
 def rows(path: Path, bad: BadRows) -> list[list[Any]]:

@@ -9,44 +9,10 @@ from bertcore.data.examples import TextExample
 from bertcore.data.files import BadRows, find_encoding
 from bertcore.data.guess import guess
 from bertcore.data.tables import open_table
-from bertcore.tasks import find_task
+from bertcore.training.tasks import find_task
+from tests.support.cases import cases
 
-WRITTEN = {
-    "cp1252": [
-        "été,pos\nhiver,neg",
-        "Die Straße ist schön und groß, für alle,gut\nÜber allen Gipfeln ist Ruh,schlecht",
-        "El niño comió mañana,pos\n¿Dónde está el señor?,neg",
-        'ham,"the price, £5"\nspam,win £1000 now',
-        "He said “hello” and it’s fine,pos\nDon’t go,neg",
-        "@you the old house café, ½ price",
-        "naïve,c",
-    ],
-    "cp1250": [
-        "Zażółć gęślą jaźń,pos\nMiałem świetny dzień,neg\nto było złe,neg",
-        "Příliš žluťoučký kůň úpěl ďábelské ódy,a\nbyl to hezký den,b",
-        "Árvíztűrő tükörfúrógép,a\nez egy szép nap volt,b\nnagyon jó film,c",
-    ],
-    "cp1254": ["Güzel bir gün geçirdik,a\nçok kötüydü şimdi İstanbul ığdır,b"],
-    "cp1251": [
-        "снег,да\nлёд,нет",
-        "Это хороший фильм,да\nЭто плохой фильм,нет",
-        "Это был очень хороший фильм,хорошо\nплохая еда и официант,плохо",
-    ],
-    "koi8_r": ["Это был очень хороший фильм,хорошо\nплохая еда и официант,плохо"],
-    "cp866": ["Это был очень хороший фильм,хорошо\nплохая еда и официант,плохо"],
-    "cp1253": ["Η ταινία ήταν πολύ καλή,καλό\nτο φαγητό ήταν κρύο,κακό"],
-    "cp1255": ["הסרט היה טוב מאוד,טוב\nהאוכל היה קר,רע"],
-    "cp1256": ["كان الفيلم جيدا جدا,جيد\nكان الطعام باردا,سيئ"],
-    "gb18030": ["这部电影非常好看,好\n食物很冷服务员很慢,坏"],
-    "big5": ["這部電影非常好看,好\n食物很冷服務生很慢,壞"],
-    "cp932": ["とても良い映画でした,良い\n食べ物は冷たかったです,悪い"],
-    "euc_jp": ["とても良い映画でした,良い\n食べ物は冷たかったです,悪い"],
-    "cp949": ["정말 좋은 영화였다,좋음\n음식이 차가웠다,나쁨"],
-    "mac_roman": ["L’été c’est très bien à Paris,pos\nla forêt près du château,neg"],
-    "cp850": ["L'été c'est très bien à Paris,pos\nla forêt près du château,neg"],
-    "utf-16-le": ["good,pos\nbad,neg", "很好的电影,pos\n不好,neg"],
-    "utf-16-be": ["good,pos\nbad,neg"],
-}
+WRITTEN = dict(cases("encodings"))
 
 
 @pytest.mark.parametrize(

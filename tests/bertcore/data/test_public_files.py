@@ -11,9 +11,9 @@ from bertcore.configs.columns import Columns
 from bertcore.data.examples import Example, LabelsExample, TextExample
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
-from bertcore.finetuning.data.division import Division, divide
-from bertcore.tasks import find_task, open_task_model
-from bertcore.tasks.read import read_examples, survey
+from bertcore.training.finetuning.data.division import Division, divide
+from bertcore.training.tasks import find_task, open_task_model
+from bertcore.training.tasks.read import read_examples, survey
 from tests.support import command_line
 from tests.support.public_files import CASES, SHORT, Case, made  # rows of docs/what-opens.md
 from tests.support.rigged_models import random_model

@@ -1,8 +1,6 @@
 """Questions in every form of SQuAD: the same examples, and answers at their places."""
 
-import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.read_rows import read_questions
 from tests.support import what_opens
+from tests.support.cases import cases
 
 CONTEXT = "the man is in paris. the woman is in a house."
 ROWS: list[dict[str, Any]] = [
@@ -31,75 +30,22 @@ def flat(row: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "answers": answers}
 
 
-def nested(*, of_2: bool, start: Callable[[int], Any] = int, no: Any = False) -> dict[str, Any]:
-    qas = []
-    for row in ROWS:
-        answers = [{"text": text, "answer_start": start(at)} for text, at in row["answers"]]
-        qa = {"id": row["id"], "question": row["question"], "answers": answers}
-        if of_2:
-            qa["is_impossible"] = no if answers else (str(True) if no == "False" else True)
-            qa["plausible_answers"] = [] if answers else [{"text": "paris", "answer_start": 14}]
-        qas.append(qa)
-    article = {"title": "T", "paragraphs": [{"context": CONTEXT, "qas": qas}]}
-    return {"version": "v2.0" if of_2 else "1.1", "data": [article]}
-
-
-def as_csv(path: Path) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(flat(ROWS[0])))
-        writer.writeheader()
-        for row in map(flat, ROWS):
-            writer.writerow({**row, "answers": str(row["answers"])})
-
-
-FORMS: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    # what: (file, writer, example)
-    "SQuAD 1.1": (
-        "train-v1.1.json",
-        lambda path: path.write_text(json.dumps(nested(of_2=False))),
-        '`{"data": [{"paragraphs": [{"context": ..., "qas": ...}]}]}`',
-    ),
-    "SQuAD 2.0": (
-        "dev-v2.0.json",
-        lambda path: path.write_text(json.dumps(nested(of_2=True), indent=1)),
-        '`"is_impossible": true`, `plausible_answers`',
-    ),
-    "numbers and truth values as text": (
-        "strings.json",
-        lambda path: path.write_text(json.dumps(nested(of_2=True, start=str, no="False"))),
-        '`"answer_start": "14"`, `"is_impossible": "False"`',
-    ),
-    "an article a line": (
-        "articles.jsonl",
-        lambda path: path.write_text("\n".join(map(json.dumps, nested(of_2=True)["data"]))),
-        '`{"title": ..., "paragraphs": ...}`',
-    ),
-    "a list of paragraphs (simpletransformers)": (
-        "paragraphs.json",
-        lambda path: path.write_text(json.dumps(nested(of_2=True)["data"][0]["paragraphs"])),
-        '`[{"context": ..., "qas": ...}]`',
-    ),
-    "rows of `datasets`, JSON lines": (
-        "rows.jsonl",
-        lambda path: path.write_text("\n".join(map(json.dumps, map(flat, ROWS)))),
-        '`{"answers": {"text": [...], "answer_start": [...]}}`',
-    ),
-    "rows of `datasets`, Parquet": (
-        "rows.parquet",
-        lambda path: pd.DataFrame(map(flat, ROWS)).to_parquet(path),
-        "`id`, `title`, `context`, `question`, `answers`",
-    ),
-    "rows of `datasets`, CSV": ("rows.csv", as_csv, "`\"{'text': [...], ...}\"` in a cell"),
+PARQUET = "rows of `datasets`, Parquet"
+FORMS: dict[str, Any] = dict(cases("questions")) | {
+    PARQUET: ("rows.parquet", "", "`id`, `title`, `context`, `question`, `answers`")
 }
+"""The file, its content, and an example of it."""
 for kind, (_, _, example) in FORMS.items():
     what_opens.add("Questions", kind, example, "questions with their answers")
 
 
 @pytest.mark.parametrize("kind", FORMS)
 def test_every_form_has_the_same_questions(kind: str, tmp_path: Path) -> None:
-    name, write, _ = FORMS[kind]
+    name, content, _ = FORMS[kind]
     path = tmp_path / name
-    write(path)
+    path.write_bytes(content.encode())
+    if kind == PARQUET:
+        pd.DataFrame(map(flat, ROWS)).to_parquet(path)
     assert guess(path).task == "qa"
     bad = BadRows()
     found = list(read_questions(path, bad_rows=bad))
@@ -113,7 +59,7 @@ def test_every_form_has_the_same_questions(kind: str, tmp_path: Path) -> None:
 def test_an_answer_without_a_place_is_named(tmp_path: Path) -> None:
     """cdQA#340: the annotator wrote -1 where it did not find the answer."""
     path = tmp_path / "a.json"
-    path.write_text(json.dumps(nested(of_2=False, start=lambda at: -1)))
+    path.write_text(FORMS["SQuAD 1.1"][1].replace('"answer_start": 14', '"answer_start": -1'))
     with pytest.raises(ValueError, match=r"'paris'.*answer_start.*-1"):
         list(read_questions(path, bad_rows=BadRows()))
 
@@ -163,21 +109,4 @@ def test_answers_of_mrqa_are_named(first: dict[str, Any], tmp_path: Path) -> Non
     )
     path.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(ValueError, match="is of MRQA"):
-        list(read_questions(path, bad_rows=BadRows()))
-
-
-def test_an_odd_value_in_another_column_costs_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    rows = [{**flat(ROWS[0]), "title": odd} for odd in (None, 7, [1], {"a": []}, "x" * 9000)]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    assert len(list(read_questions(path, bad_rows=BadRows()))) == len(rows)
-
-
-def test_articles_of_spacy_are_no_questions(tmp_path: Path) -> None:
-    """spaCy's JSON of version 2 has paragraphs with sentences, not with questions."""
-    token = {"orth": "Paris", "tag": "-", "ner": "U-LOC"}
-    content = [{"id": 0, "paragraphs": [{"sentences": [{"tokens": [token]}]}]}]
-    path = tmp_path / "spacy.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="has no question"):
         list(read_questions(path, bad_rows=BadRows()))

@@ -12,38 +12,11 @@ from bertcore.data.examples import ChoiceExample
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.read_rows import read_choices
+from tests.support.cases import cases
 from tests.support.what_opens import opens
 
 STEM, ENDS = "Which one swims?", ["a fish", "a stone", "a house"]
-NAMED = [{"text": text, "label": name} for text, name in zip(ENDS, "ABC", strict=True)]
-COLUMNS = {"text": ENDS, "label": ["A", "B", "C"]}
-FORMS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
-    "SWAG": (
-        {"sent1": STEM, "sent2": "It is", **{f"ending{i}": e for i, e in enumerate(ENDS)}},
-        STEM,
-        [f"It is {end}" for end in ENDS],
-    ),
-    "HellaSwag": (
-        {"ind": 4, "ctx_a": "Which", "ctx_b": "one", "ctx": STEM, "endings": ENDS, "split": "val"},
-        STEM,
-        ENDS,
-    ),
-    "ARC": ({"id": "M1", "question": {"stem": STEM, "choices": NAMED}}, STEM, ENDS),
-    "ARC of the hub": ({"id": "M1", "question": STEM, "choices": COLUMNS}, STEM, ENDS),
-    "OpenBookQA": ({"question_stem": STEM, "choices": COLUMNS}, STEM, ENDS),
-    "RACE": (
-        {"example_id": "h1", "article": "A tale.", "question": STEM, "options": ENDS},
-        "A tale.",
-        [f"{STEM} {end}" for end in ENDS],
-    ),
-    "CosmosQA": (
-        {"context": "A tale.", "question": STEM, **{f"answer{i}": e for i, e in enumerate(ENDS)}},
-        "A tale.",
-        [f"{STEM} {end}" for end in ENDS],
-    ),
-    "MMLU": ({"question": STEM, "subject": "seas", "choices": ENDS}, STEM, ENDS),
-    "PIQA": ({"goal": STEM, "sol1": ENDS[0], "sol2": ENDS[1]}, STEM, ENDS[:2]),
-}
+FORMS: dict[str, Any] = dict(cases("choices"))
 ANSWERS = {"ARC": "answerKey", "ARC of the hub": "answerKey", "OpenBookQA": "answerKey"}
 LETTERS = {*ANSWERS, "RACE"}
 
@@ -58,12 +31,7 @@ def read(path: Path, **columns: str) -> tuple[list[ChoiceExample], list[str]]:
     return list(read_choices(path, columns=Columns(**columns), bad_rows=bad)), bad.notes()
 
 
-@opens(
-    "Questions",
-    "HellaSwag, ARC, RACE and others",
-    "`ctx,endings,label`; `question,choices,answerKey`; `article,question,options,answer`",
-    "multiple choice",
-)
+@opens("HellaSwag, ARC, RACE and others")
 @pytest.mark.parametrize("form", FORMS)
 def test_published_forms_are_read_and_guessed(form: str, tmp_path: Path) -> None:
     row, text, choices = FORMS[form]

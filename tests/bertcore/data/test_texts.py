@@ -1,5 +1,7 @@
 """Sentences that people paste and upload: lines, marks, columns, and files that are none."""
 
+from typing import Any
+
 import pytest
 
 from bertcore.data.texts import (
@@ -13,7 +15,8 @@ from bertcore.data.texts import (
     read_upload,
     shown_name,
 )
-from bertcore.tokenizer.truncation import MOST_CHARACTERS
+from bertcore.model.tokenizer.truncation import MOST_CHARACTERS
+from tests.support.cases import cases
 
 TABLE = 'id,text,label\n1,"The bank, again",money\n2,Crème brûlée,food\n'
 
@@ -68,24 +71,11 @@ def test_what_holds_no_sentence_is_named(data: bytes, words: str) -> None:
 @pytest.mark.parametrize("name", ["a.csv", "A.CSV", "folder/x.y.csv"])
 def test_a_table_finds_its_columns(name: str) -> None:
     texts = read_upload(TABLE.encode(), name)
-    assert texts.columns == ("id", "text", "label")
-    assert (texts.text_column, texts.pair_column, texts.label_column) == ("text", "", "label")
     assert texts.sentences == (
         Sentence("The bank, again", None, "money"),
         Sentence("Crème brûlée", None, "food"),
     )
     assert texts.notes == ()
-
-
-def test_chosen_columns_win_and_wrong_ones_are_answered_with_those_there_are() -> None:
-    texts = read_upload(TABLE.encode(), "a.csv", text_column="label", label_column="id")
-    assert texts.sentences[0] == Sentence("money", None, "1")
-    bare = read_upload(TABLE.encode(), "a.csv", label_column="")
-    assert bare.label_column == ""
-    assert bare.sentences[0].label == ""
-    for wrong in ("text_column", "pair_column", "label_column"):
-        with pytest.raises(ValueError, match=r"no column 'txt'.*'id', 'text', 'label'. Choose one"):
-            read_upload(TABLE.encode(), "a.csv", **{wrong: "txt"})
 
 
 def test_rows_without_text_are_counted() -> None:
@@ -110,12 +100,6 @@ def test_the_first_sentences_of_fifty_megabytes_are_read() -> None:
         read_upload(data + bytes(2**20), "big.csv")
 
 
-def test_one_endless_line_is_cut_and_it_is_said() -> None:
-    texts = read_upload(("é" * 10**6).encode(), "a.txt")
-    assert texts.sentences[0].text == "é" * MOST_CHARACTERS
-    assert "1 sentence was cut at 20,000 characters" in texts.notes[-1]
-
-
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
@@ -132,13 +116,8 @@ def test_hostile_names_are_shown_tame(name: str, shown: str) -> None:
 
 
 def test_hostile_columns_and_cells_are_only_text() -> None:
-    data = b"<b>text</b>,=1+1\n</script>,x\n"
-    texts = read_upload(data, "a.csv", text_column="<b>text</b>")
+    texts = read_upload(b"<b>text</b>,=1+1\n</script>,x\n", "a.csv")
     assert texts.sentences[0].text == "</script>"
-    many = ",".join(f"c{i}" for i in range(500)) + "\n1\n"
-    with pytest.raises(ValueError, match="and 480 more") as caught:
-        read_upload(many.encode(), "a.csv", text_column="no")
-    assert len(str(caught.value)) < 400
 
 
 # ---- a list ----
@@ -146,29 +125,12 @@ def test_hostile_columns_and_cells_are_only_text() -> None:
 
 @pytest.mark.parametrize(
     ("written", "line"),
-    [
-        ("  It rained. \r", Line("It rained.")),
-        ("\ufeffA bat\tanimal", Line("A bat", "animal")),
-        ("He ran. ||| He was late.", Line("He ran.", "He was late.", True)),
-        ("He ran. ||| He was\tlate.", Line("He ran.", "He was\tlate.", True)),
-        ("the *bank* of it", Line("the bank of it", marks=(Span(4, 8),))),
-        ("*ice cream* and *milk*!", Line("ice cream and milk!", marks=(Span(0, 9), Span(14, 18)))),
-        ("我*爱*学习", Line("我爱学习", marks=(Span(1, 2),))),
-        ("كتب *الولد* الدرس", Line("كتب الولد الدرس", marks=(Span(4, 9),))),
-        ("it is\tit *are*", Line("it is", "it are")),
-        # No marks:
-        ("5*3*2 and a*b*c", Line("5*3*2 and a*b*c")),
-        ("**bold** 2 * 3 * 4", Line("**bold** 2 * 3 * 4")),
-        ("*The keys is", Line("*The keys is")),
-        # Nothing is lost:
-        ("\tonly after the tab", Line("only after the tab")),
-        ("||| only B", Line("only B")),
-        ("only A |||", Line("only A")),
-        ("a\x00b [MASK] <img src=x>", Line("a\x00b [MASK] <img src=x>")),
-    ],
+    cases("lines"),
 )
-def test_a_line(written: str, line: Line) -> None:
-    assert read_sentence_list(written).lines == (line,)
+def test_a_line(written: str, line: list[Any]) -> None:
+    text, other, is_pair, marks = line
+    marked = tuple(Span(*mark) for mark in marks)
+    assert read_sentence_list(written).lines == (Line(text, other, is_pair, marked),)
 
 
 def test_what_lines_are_used_for() -> None:

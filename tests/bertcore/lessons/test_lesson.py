@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bertcore import load
 from bertcore.base.toml_tables import from_table
+from bertcore.lessons import rules
 from bertcore.lessons.answer import ANSWERS, Found, Kind, NotShownError, Option
 from bertcore.lessons.answers import heads, table
 from bertcore.lessons.lesson import (
@@ -18,18 +19,19 @@ from bertcore.lessons.lesson import (
     Step,
     Verdict,
     Within,
-    drawn_row,
     filled,
+    hint,
     judge,
     read_lesson,
     tell,
 )
+from tests.support.browser.wording import layers_beyond
 from tests.support.lesson_text import parse_lesson
 from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
-SHIPPED = ROOT / "bertcore" / "checkpoints" / "default"
-FILES = sorted((ROOT / "app" / "lessons" / "en").glob("*.toml"))
+SHIPPED = ROOT / "bertcore" / "model" / "checkpoints" / "default"
+FILES = sorted((ROOT / "app" / "screens" / "lessons" / "en").glob("*.toml"))
 DOC = ROOT / "docs" / "write-a-lesson.md"
 HEAD = """title = "A"
 summary = "B"
@@ -66,17 +68,6 @@ text = "Two"
 why = "No."
 """
 CHOICE += TWO
-ROW = """
-[[steps]]
-goal = 1
-title = "Draw"
-text = "Draw."
-page = "attention"
-question = "How?"
-answer = "row_of_token"
-right = "Yes: {overlap%}."
-wrong = "{chosen} ({chosen_value}), not {answer}: {variation%} elsewhere."
-"""
 SAME = """is = "same"
 text = "Yes"
 why = "Both are {first_tokens}."
@@ -99,6 +90,29 @@ def test_the_manual_lists_the_functions() -> None:
     listed = {name: kind for kind, names in rows for name in re.findall(r"`(\w+)`", names)}
     assert listed == {answer.name: answer.kind for answer in ANSWERS.values()}
     assert table().count("\n| `") == len(ANSWERS)
+
+
+@pytest.mark.parametrize("path", sorted(FILES[0].parents[1].glob("*/*.toml")), ids=str)
+def test_no_rule_without_knowledge_passes_a_lesson(path: Path) -> None:
+    lesson = read_lesson(path)
+    assert [*rules.faults(lesson), *rules.warnings(lesson)] == []
+
+
+def test_the_longest_option_is_found_out() -> None:
+    """And an option that is told by its reason or its place; alike ones are picked by chance."""
+    right = CHOICE.replace('"One"', '"One, because it is so"')
+    lesson = parse_lesson(HEAD + right * rules.LEAST)
+    got = rules.scores(lesson)
+    assert [got[name] for name in ("the longest", "the one with a reason", "option 1")] == [1] * 3
+    assert (got["the shortest"], got["option 2"]) == (0, 0)
+    assert [fault.partition(" is right")[0] for fault in rules.faults(lesson)] == [
+        "the longest",
+        "the one with a reason",
+        "option 1",
+    ]
+    assert len([*rules.warnings(lesson)]) == rules.LEAST
+    assert rules.scores(parse_lesson(HEAD + CHOICE))["the longest"] == 0.5
+    assert [*rules.faults(parse_lesson(HEAD + CHOICE))] == [], "one question says nothing"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -148,11 +162,12 @@ def _check_answers(step: Step, found: Found) -> None:
     read = (filled(step.text + step.question, found.facts, str), *(v.why for v in verdicts))
     assert all(read), step.title
     assert "nan" not in " ".join(read).split(), step.title
+    assert layers_beyond(" ".join(read), 6) == [], step.title
 
 
 def test_what_the_lesson_on_masked_words_says_of_capitals_holds() -> None:
     """Its text, not a fact: France's capital is right and Canada's is no capital."""
-    lesson = read_lesson(ROOT / "app" / "lessons" / "en" / "06-masked-words.toml")
+    lesson = read_lesson(ROOT / "app" / "screens" / "lessons" / "en" / "06-masked-words.toml")
     (step,) = [one for one in lesson.steps if one.title == "Is it a fact?"]
     bert = load("default")
 
@@ -181,6 +196,9 @@ def test_numbers_are_judged() -> None:
     right = told(step, found, 8)
     assert (right.is_right, right.why) == (True, "Yes, 8.")
     assert told(step, found, 6).why == "Those are the words."
+    assert hint(step, found, judge(step, found, 6)) == "Those are the words."
+    assert hint(step, found, judge(step, found, 5)) == "", "its only sentence has the answer"
+    assert told(step, found, 6.1).why != "Those are the words.", "near a mistake is none"
     assert told(step, found, 5).why == "No: 5 is not 8."
     for impossible in (float("nan"), float("inf"), -1e300):
         assert not judge(step, found, impossible).is_right
@@ -230,37 +248,26 @@ MALFORMED = [  # text, a replacement in it, and how the sentence begins
     (NUMBER, 'title = "A"\n', "", "title is missing; expected a text of 1 to"),
     (NUMBER, 'title = "A"', "title = 3", "title is 3; expected a text of 1 to 3,000 characters"),
     (NUMBER, 'title = "A"', "title = 0x" + "F" * 400_000, "title is a number of thousands"),
-    (NUMBER, 'title = "A"', "title = 1979-05-27", "title is datetime.date(1979, 5, 27); exp"),
     (NUMBER, 'summary = "B"', 'sumary = "B"', "'sumary' is not known here. Did you mean summary?"),
-    (NUMBER, "minutes = 5", "minutes = 5\nname = 'x'", "'name' is not known here."),
     (NUMBER, "minutes = 5", "titl" * 100_000 + " = 1", "'titltitl"),
     (NUMBER, "minutes = 5", "minutes = 0", "minutes is 0; expected a whole number from 1 to 240"),
-    (NUMBER, "minutes = 5", "minutes = true", "minutes is true; expected a whole number"),
     (NUMBER, '["Count."]', '["Count.", 3]', "goals 2 is 3; expected a text"),
     (NUMBER, '["Count."]', '["Count.", "More."]', "goals 2 ('More.') has no step"),
     (NUMBER, "goals =", "[steps]\ngoals =", "lesson is not TOML: Cannot overwrite a value"),
     (NUMBER, NUMBER, "", "steps is missing; expected a list of 1 to 40"),
     (NUMBER, NUMBER, 'steps = "x"', "steps 1 is 'x'; expected a table"),
-    (NUMBER, NUMBER, "steps = [1]", "steps 1 is 1; expected a table"),
     (NUMBER, NUMBER, NUMBER * 41, "steps has 41 entries; expected a list of 1 to 40"),
     (NUMBER, NUMBER, "[[steps]]\n" * 49_000, "steps has 49000 entries; expected a list"),
     (NUMBER, '"How many tokens?"', '" "', "steps 1, question is ' '; expected a text"),
-    (NUMBER, "many tokens", "x" * 9000, "steps 1, question is 'How xxx"),
     (NUMBER, "goal = 1", "goal = 2", "steps 1, goal is 2; expected a whole number from 1 to 1"),
-    (NUMBER, "goal = 1", "goal = 1\nnumber = 3", "steps 1, 'number' is not known here."),
     (NUMBER, "_of_tokens", "_of_token", "steps 1, answer is 'number_of_token'; expected number_o"),
-    (NUMBER, '"number_of_tokens"', "[3]", "steps 1, answer is [3]; expected best_word"),
     (NUMBER, "{num_words}", "{num_wrods}", "steps 1, text names the fact {num_wrods}; known here"),
-    (NUMBER, "{num_words}", "{__class__}", "steps 1, text names the fact {__class__}"),
     (NUMBER, "many tokens?", "many of {answer}?", "steps 1, question names the fact {answer}"),
     (NUMBER, 'num_words = "', 'chosen = "', "steps 1, because chosen names the fact {chosen}"),
     (NUMBER, "right =", "given = { layer = 1 }\nright =", "steps 1, given, 'layer' is unknown"),
     (NUMBER, '"tokens?token=1"', '"http://a/b"', "steps 1, page is 'http://a/b'; expected what"),
-    (NUMBER, '"tokens?token=1"', '"../x"', "steps 1, page is '../x'; expected what follows"),
     (NUMBER, "right =", 'within = "a"\nright =', "steps 1, within is 'a'; expected a number such"),
-    (NUMBER, "right =", "within = -1\nright =", "steps 1, within is -1; expected"),
     (NUMBER, "right =", "within = nan\nright =", "steps 1, within is nan; expected"),
-    (NUMBER, "right =", "within = true\nright =", "steps 1, within is true; expected"),
     (NUMBER, 'wrong = "No: {chosen} is not {answer}."\n', "", "steps 1, wrong is missing; expect"),
     (
         NUMBER,
@@ -269,37 +276,20 @@ MALFORMED = [  # text, a replacement in it, and how the sentence begins
         "steps 1, choices h",
     ),
     (CHOICE, "right = true\n", "", "steps 1, choices: write right = true in exactly one of them"),
-    (CHOICE, '"No."', '"No."\nright = true', "steps 1, choices: write right = true in exactly"),
-    (
-        CHOICE,
-        "right = true",
-        'right = "true"',
-        "steps 1, choices 1, right is 'true'; expected true",
-    ),
     (CHOICE, '"Two"', '"One"', "steps 1, choices has a text twice"),
     (CHOICE, TWO, "", "steps 1, choices has 1 entries; expected 2 to 8"),
     (CHOICE, '"No."', '"No."\nis = "right"', "steps 1, choices: is and wrong are read where"),
-    (CHOICE, '"No."', '"No."\nwrong = "a"', "steps 1, choices: is and wrong are read where"),
     (CHOICE, 'why = "No."', "", "steps 1, choices 2, why is missing"),
+    (CHOICE, "question", "cover = 3\nquestion", "steps 1, cover 1 is 3; expected a text"),
     (CHOICE, "question", "within = 1\nquestion", "steps 1, within is for numbers"),
     (CHOICE, "question", "because = { x = 'y' }\nquestion", "steps 1, because explains numbers"),
     (CHOICE, "question", MADE, "steps 1, given, word is missing; its answer needs it"),
     (CHOICE, "question", "given = { word = 3 }\n" + MADE, "steps 1, given, word is 3; expected"),
     (CHOICE, "question", "given = { word = 'a' }\n" + MADE, "steps 1, choices: is has ['', '']; e"),
-    (ROW, "right =", "within = 1\nright =", "steps 1, within is for numbers"),
-    (
-        ROW,
-        "right =",
-        "given = { layer = 0x7FFFFFFFFFFFFFFFFF }\nright =",
-        "steps 1, given, layer is",
-    ),
-    (ROW, 'elsewhere."', 'elsewhere."\nbecause = { position = "x" }', "steps 1, because explains"),
-    (ROW, 'question = "How?"', 'question = "{overlap}?"', "steps 1, question names the fact"),
 ]
 NO_TOML = [
     ("title = ", "lesson is not TOML"),
     ("[title" + ".a" * 100_000 + "]", "lesson has tables in tables"),
-    ("x" + '."a \\" b"' * 40_000 + " = 1", "lesson has tables in tables"),
     ("x = " + "9" * 400_000, "lesson has a number of thousands of digits"),
     ("x = " + "[" * 9000 + "]" * 9000, "lesson is nested too deeply"),
 ]
@@ -452,37 +442,3 @@ class TestAnswers:
             heads.strongest_key(tiny_bert(), "a", None, layer=7)
         with pytest.raises(ValueError, match="habit is 'x'"):
             heads.head_of_habit(tiny_bert(), "a", None, habit="x")
-
-
-class TestADrawnRow:
-    """Overlap by hand, and what cannot be a row."""
-
-    def test_the_overlap_is_what_both_rows_share(self) -> None:
-        (step,) = parse_lesson(HEAD + ROW).steps
-        options = tuple(
-            Option(str(i), f"{i}: {token}", f"{weight:.0%}", weight)
-            for i, (token, weight) in enumerate(zip("abc", (0.7, 0.2, 0.1), strict=True))
-        )
-        found = Found("0", dict.fromkeys(ANSWERS["row_of_token"].facts, 0), options)
-        assert drawn_row(found, "1 3 0") == [0.25, 0.75, 0]
-        wrong = told(step, found, "1 3 0")
-        assert not wrong.is_right
-        assert wrong.why == "1: b (20%), not 0: a: 55% elsewhere."
-        assert (wrong.yours, wrong.models) == ("1: b", "0: a")
-        assert told(step, found, "7 2 1").why == "Yes: 100%."
-        assert told(step, found, "0").why == "Yes: 70%."
-        assert not judge(step, found, "2").is_right
-        for bad in ("", "1 2", "1 2 3 4", "0 0 0", "-1 2 3", "nan 1 1", "inf 1 1", "a b c", "9"):
-            with pytest.raises(ValueError, match="expected 3 numbers"):
-                judge(step, found, bad)
-
-    def test_it_is_the_row_of_the_trace_and_long_texts_are_refused(self) -> None:
-        bert = tiny_bert()
-        text = "The river bank was steep ."
-        found = ANSWERS["row_of_token"].function(bert, text, None, layer=1, head=2)
-        trace = bert.trace(text)
-        row = trace.attentions[1, 2, int(found.facts["position"])]
-        assert [option.weight for option in found.options] == row.tolist()
-        assert found.answer == str(int(row.argmax()))
-        with pytest.raises(NotShownError, match="32 tokens"):
-            ANSWERS["row_of_token"].function(bert, "the " * 30, None)

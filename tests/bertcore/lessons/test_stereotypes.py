@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from bertcore.bias import template_audits
+from bertcore.analysis.bias import template_audits
 from bertcore.lessons.answers import ANSWERS
 from bertcore.lessons.stereotypes import _scored
 from tests.support.tiny import tiny_bert

@@ -1,5 +1,6 @@
-"""`bertscope encode` into a folder: what is printed, remembered, refused, and stopped."""
+"""`bertscope encode`: what is printed, remembered, refused, and stopped."""
 
+import gzip
 import json
 import os
 import signal
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 
 from bertcore import load
-from bertcore.corpus import open_encoded
-from bertcore.corpus.parts import layer_file
+from bertcore.analysis.corpus import open_encoded
+from bertcore.analysis.corpus.parts import layer_file
 from tests.support.command_line import invoke, refusal, succeed
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
@@ -37,7 +38,7 @@ def test_layers_are_typed_as_numbers(folder: Path, corpus: Path, tmp_path: Path)
     encoded = open_encoded(tmp_path / "v")
     assert encoded.layers == (0, 2)
     assert f"{len(encoded):,} token vectors of width 32" in result.stdout
-    assert "on the disk" in result.stderr
+    assert "Computing in float32" in result.stderr
     text = encoded.sentences()["text"][0].as_py()
     expected = load(folder, device="cpu").trace(text).hidden_states[2][1:-1].numpy()
     np.testing.assert_allclose(encoded.vectors(2)[: len(expected)], expected, atol=5e-3)
@@ -45,7 +46,7 @@ def test_layers_are_typed_as_numbers(folder: Path, corpus: Path, tmp_path: Path)
 
 def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: Path) -> None:
     words = (corpus, "--out", tmp_path / "v", "--checkpoint", folder, "--unit", "word")
-    found = json.loads(succeed("encode", *words, "--pooling", "first", "--sample", "0.5", "--json"))
+    found = json.loads(succeed("encode", *words, "--pooling", "first", "--json"))
     assert found["complete"]
     assert (found["layers"], found["unit"]) == ([2], "word")
     assert found["rows"] == len(open_encoded(tmp_path / "v"))
@@ -61,8 +62,6 @@ def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: 
         (("--unit", "letter"), "unit is 'letter'"),
         (("--unit", "word", "--pooling", "cls"), "pooling is 'cls'"),
         (("--pooling", "max"), "tokens are not pooled"),
-        (("--sample", "0"), "sample is 0"),
-        (("--sample", "1.5"), "sample is 1.5"),
         (("--dtype", "float16"), "dtype is 'float16'"),
         (("--text", "text"), "plain text"),
         (("--resume",), "has no encoded corpus"),
@@ -79,10 +78,44 @@ def test_wrong_options_are_a_sentence(
 
 def test_a_corpus_must_be_named(folder: Path, corpus: Path, tmp_path: Path) -> None:
     assert "no corpus" in refusal("encode", "--out", tmp_path / "v", "--checkpoint", folder)
-    assert "2 were given" in refusal("encode", corpus, corpus, "--out", tmp_path / "v.npy")
-    assert "--unit would" in refusal(
-        "encode", corpus, "--out", tmp_path / "v.npy", "--unit", "word"
-    )
+    assert "2 and 1 were" in refusal("encode", corpus, corpus, "--out", tmp_path / "v.npy")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_npy_file_has_a_row_for_each_line(folder: Path, tmp_path: Path, packed: bool) -> None:
+    texts = ["river " * (1 + i * 7 % 11) + "bank" for i in range(70)]
+    content = ("\ufeff\n" + " \r\n".join(texts)).encode()
+    file, out = tmp_path / ("lines.txt.gz" if packed else "lines.txt"), tmp_path / "v.npy"
+    file.write_bytes(gzip.compress(content) if packed else content)
+    words = ("encode", file, "--out", out, "--checkpoint", folder)
+    assert "70 vectors of width 32" in succeed(*words)
+    bert = load(folder, device="cpu")
+    np.testing.assert_allclose(np.load(out), bert.encode(texts), atol=1e-5)
+    found = json.loads(succeed(*words, "--layers", 1, "--pooling", "cls", "--json"))
+    assert found == {"out": str(out), "shape": [70, 32], "num_blank_lines": 1}
+    expected = bert.encode(texts, layer=1, pooling="cls")
+    np.testing.assert_allclose(np.load(out), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        (b"\n \n", (), "has no text"),
+        (b"\x00\x01\x02\n", (), "lines.txt"),
+        (b"a\n", ("--layers", "3"), "layer is 3"),
+        (b"a\n", ("--layers", "0", "1"), "1 and 2 were given"),
+        (b"a\n", ("--pooling", "best"), "pooling is 'best'"),
+        (b"a\n", ("--unit", "word"), "--unit would have no effect"),
+        (b"a\n", ("--out", "missing-folder/v.npy"), "does not exist"),
+    ],
+)
+def test_a_npy_file_refuses_what_it_cannot_use(
+    folder: Path, tmp_path: Path, content: bytes, options: tuple[str, ...], sentence: str
+) -> None:
+    (tmp_path / "lines.txt").write_bytes(content)
+    words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy", *options)
+    assert sentence in refusal(*words, "--checkpoint", folder)
+    assert not (tmp_path / "v.npy").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")

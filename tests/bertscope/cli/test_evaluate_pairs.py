@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bertcore import load
-from bertcore.grammar import accuracies, read_pairs, score_pairs
-from bertcore.network import ALL_HEADS
+from bertcore.model.network import ALL_HEADS
+from bertcore.training.grammar import accuracies, read_pairs, score_pairs
 from tests.support.command_line import refusal, succeed
 from tests.support.tiny import tiny_bert
 

@@ -8,8 +8,8 @@ import pytest
 from tests.support.command_line import invoke, succeed
 
 ROOT = Path(__file__).resolve().parents[3]
-SHIPPED = ROOT / "bertcore" / "checkpoints" / "default" / "model.safetensors"
-LESSONS = sorted((ROOT / "app" / "lessons" / "en").glob("*.toml"))
+SHIPPED = ROOT / "bertcore" / "model" / "checkpoints" / "default" / "model.safetensors"
+LESSONS = sorted((ROOT / "app" / "screens" / "lessons" / "en").glob("*.toml"))
 LESSON = """title = "A"
 summary = "B"
 minutes = 5
@@ -48,7 +48,7 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
         ("tokens?token=1", "number_of_tokens", ""),
         ("token", "number_of_tokens", "there is no page 'token'"),
         ("mixing", "number_of_tokens", "no page 'mixing'. How tokens mix was removed in 0.3.0"),
-        ("probes?probe_task=ner", "number_of_tokens", "The view Probe of Layer map"),
+        ("probes?probe_task=ner", "number_of_tokens", "Layer map shows below its map which layer"),
         ("tokens", "sharpest_head", "answer is 'sharpest_head'; expected best_word"),
         ("bias?bias_view=erase", "number_of_tokens", "no choice 'bias_view'"),
         ("tokens?tok=1", "number_of_tokens", "no choice 'tok'"),
@@ -56,14 +56,20 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
         ("tokens?text_a=Hello", "number_of_tokens", "text_a, which the learner chooses"),
         ("lessons", "number_of_tokens", "shows no picture"),
         ("tokens", "follows", "needs a pair"),
+        ("masked-words", "best_probability", ""),
+        ("masked-words", 'best_word"\ncover = ["x"]\n#', "cover names the view 'x'; masked-words"),
     ],
 )
 def test_what_is_wrong_is_named(page: str, answer: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text(LESSON.replace("PAGE", page).replace("ANSWER", answer), encoding="utf-8")
+    text = LESSON.replace("PAGE", page).replace("ANSWER", answer)
+    if answer == "best_probability":
+        text = text.replace("Count them.", "It gets {p%}.")
+    path.write_text(text, encoding="utf-8")
     result = invoke("lesson", "check", path)
     assert result.exit_code == (2 if words else 0), result.output
     assert words in " ".join(result.output.split())
+    assert ("has the answer: {p}" in result.output) == (answer == "best_probability")
 
 
 def test_another_action_is_refused(tmp_path: Path) -> None:

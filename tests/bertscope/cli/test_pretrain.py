@@ -5,7 +5,7 @@ import json
 import re
 import signal
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,10 @@ import torch
 import transformers
 
 from bertcore import Bert, load
-from bertcore.architecture.families import FAMILIES
 from bertcore.configs import OptimizerConfig
 from bertcore.configs.recipe import read_recipes
-from bertcore.grammar import accuracies, bundled_pairs, score_pairs
-from bertcore.pretraining import (
+from bertcore.model.architecture.families import FAMILIES
+from bertcore.training.pretraining import (
     DataConfig,
     Pretraining,
     causal_rows,
@@ -27,9 +26,7 @@ from bertcore.pretraining import (
     fixed_batches,
     read_documents,
 )
-from bertcore.pretraining.evaluation import PretrainingScores
 from bertscope.cli import pretrain
-from bertscope.cli.evaluate import scores_table
 from bertscope.cli.options import chosen
 from tests.support.command_line import (
     invoke,
@@ -52,6 +49,16 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a checkpoint of masked words, one of next tokens, and a text without words."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    tiny_bert().save(folder / "masked")
+    causal_checkpoint(folder / "causal")
+    (folder / "empty").write_text("\n\n")
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -144,33 +151,6 @@ def test_pretrain_learns_its_own_vocabulary(texts: Path, tmp_path: Path) -> None
     assert "alphabet" in refusal(*words, *recipe(alphabet=10))
 
 
-def test_capitals_and_accents_are_two_choices(texts: Path, tmp_path: Path) -> None:
-    corpus = tmp_path / "russian.txt"
-    corpus.write_text("Ещё один Йод.\nИ ёлка.\n\n" * 9, encoding="utf-8")
-    words = words_of(texts, tmp_path / "run", "--steps", "1", "--vocab-size", "30")
-    words[words.index(str(texts / "train.txt"))] = str(corpus)
-    kept = recipe(strip_accents=False)
-    assert "strip_accents would have no effect" in refusal(*words[:-2], *kept)
-    at = words.index("--tokenizer")
-    succeed(*words[:at], *words[at + 2 :], *kept)
-    opened = load(tmp_path / "run" / "checkpoints" / "step-1", device="cpu").tokenizer
-    assert (opened.do_lower_case, opened.strip_accents) == (True, False)
-    assert opened.decode(opened.encode("Йод").input_ids[1:-1]) == "йод"
-
-
-def test_unknown_words_are_counted(tmp_path: Path) -> None:
-    folder = tiny_bert().save(tmp_path / "tiny")
-    data = tmp_path / "chinese.txt"
-    data.write_text("我爱学习。\n我爱中文。\n\n" * 20, encoding="utf-8")
-    line = ["evaluate", "--data", data, "--checkpoint", folder, "--device", "cpu"]
-    found = json.loads(succeed(*line, "--json"))
-    assert 0.5 < found["num_unknown"] / found["num_masked"] <= 1
-    share = f"{found['num_unknown'] / found['num_masked']:.1%}"
-    told = succeed(*line).splitlines()
-    (row,) = [row for row in told if "unknown tokens" in row]
-    assert share in row
-
-
 def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> None:
     bert = tiny_bert()
     folder = bert.save(tmp_path / "tiny")
@@ -185,11 +165,9 @@ def test_evaluate_prints_what_the_core_computes(texts: Path, tmp_path: Path) -> 
         assert found[name] == getattr(expected, name)
     table = succeed(*command, "--rows", "12")
     for number in (
-        f"{expected.mlm_loss:.3f}",
-        f"{expected.mlm_top1:.1%}",
-        f"{expected.nsp_accuracy:.1%}",
-        f"{expected.bits_per_character:.3f}",
-        f"12 pairs, {expected.num_masked} hidden tokens",
+        f"{expected.mlm_loss:.4g}",
+        f"{expected.nsp_accuracy:.4g}",
+        f"{expected.bits_per_character:.4g}",
     ):
         assert number in table
 
@@ -204,9 +182,6 @@ def test_evaluate_of_a_text_without_pairs(texts: Path, tmp_path: Path) -> None:
     assert "two sentences" in found["notes"][0]
     assert (found["objective"], found["num_rows"]) == ("mlm", 1)
     assert "num_pairs" not in found
-    assert "1 row of packed text, 1 hidden token " in succeed(
-        *[w for w in line if w != "--json"], lone
-    )
     found = json.loads(succeed(*line, one))
     assert "single document" in found["notes"][0]
     assert found["objective"] == "mlm+nsp"
@@ -258,11 +233,9 @@ def test_evaluate_causal_prints_what_the_core_computes(texts: Path, tmp_path: Pa
     assert (found["task"], found["max_seq_length"], found["num_rows"]) == ("causal", 64, len(rows))
     table = succeed(*command, "--rows", "5")
     for number in (
-        f"{expected.loss:.3f}",
-        f"{expected.perplexity:,.1f}",
-        f"{expected.bits_per_character:.3f}",
-        f"{expected.top1:.1%}",
-        f"{len(rows)} rows of text, {expected.num_tokens} tokens",
+        f"{expected.loss:.4g}",
+        f"{expected.perplexity:.4g}",
+        f"{expected.bits_per_character:.4g}",
     ):
         assert number in table
 
@@ -304,26 +277,6 @@ def test_evaluate_refuses_a_text_with_a_sentence(
     files |= {"valid": texts / "valid.txt"}
     sentence = refusal("evaluate", "--device", "cpu", *line.format(**files).split())
     assert sentence.startswith(f"Error: {start.format(**files)}")
-
-
-@pytest.fixture(scope="module")
-def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a checkpoint of masked words, one of next tokens, and a text without words."""
-    folder = tmp_path_factory.mktemp("checkpoints")
-    tiny_bert().save(folder / "masked")
-    causal_checkpoint(folder / "causal")
-    (folder / "empty").write_text("\n\n")
-    return folder
-
-
-def test_the_grammar_exam_of_a_causal_checkpoint(tmp_path: Path) -> None:
-    causal = causal_checkpoint(tmp_path / "causal")
-    told = json.loads(
-        succeed("evaluate", "--task", "minimal-pairs", "--checkpoint", causal, "--json")
-    )
-    bert = load(causal, device="cpu")
-    scores = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
-    assert told["all"]["num_right"] == accuracies(scores, [])[0].num_right
 
 
 def test_the_recipe_of_the_paper(texts: Path, tmp_path: Path) -> None:
@@ -425,23 +378,4 @@ def test_every_family_is_pretrained_and_opens_in_transformers(
             "mlm+nsp",
         )
     )
-    assert "needs a next-sentence head" in sentence
-
-
-def test_next_sentence_near_guessing_is_explained() -> None:
-    scores = PretrainingScores(
-        mlm_loss=5.0,
-        mlm_top1=0.2,
-        nsp_loss=1.5,
-        nsp_accuracy=0.515,
-        bits_per_character=2.0,
-        num_rows=400,
-        num_pairs=400,
-        num_masked=900,
-        num_unknown=0,
-        share_random=0.456,
-    )
-    assert "a random B has the topic of A" in str(scores_table(scores).caption)
-    assert scores_table(replace(scores, nsp_accuracy=0.9)).caption is None
-    pairless = replace(scores, nsp_accuracy=None, num_pairs=None, share_random=None)
-    assert scores_table(pairless).caption is None
+    assert "a next-sentence head" in sentence

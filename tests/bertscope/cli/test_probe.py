@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bertcore import load
-from bertcore.probes import ProbeSettings, bundled_data, run_probes
+from bertcore.analysis.probes import ProbeSettings, bundled_data, run_probes
 from tests.support.command_line import refusal, succeed
 from tests.support.tiny import tiny_bert
 
@@ -35,7 +35,7 @@ def test_json_has_the_numbers_of_the_core(folder: Path) -> None:
 
 def test_the_table_has_a_row_for_each_layer_and_the_baselines(folder: Path) -> None:
     out = succeed("probe", "--checkpoint", folder, *FEW)
-    assert out.count("embeddings") == 1
+    assert out.count("input") == 1
     assert "selectivity" in out
     assert "most common label" in out
     assert "60 of 1,378 sentences" in out

@@ -2,6 +2,7 @@
 
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -40,18 +41,25 @@ HOSTILE = [
 
 
 class Tab:
-    """A page that holds one view."""
+    """A page that holds one view, or a file of one in `folder`."""
 
-    def __init__(self, page: Page) -> None:
-        self.page, self.complaints = page, []
+    def __init__(self, page: Page, folder: Path) -> None:
+        self.page, self.folder = page, folder
+        self.complaints: list[str] = []
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda m: m.type == "error" and self.complaints.append(m.text))
         page.on("request", self._note)
-        page.route("**/*", lambda route: route.abort())
 
     def _note(self, request) -> None:
-        if not request.url.startswith(("data:", "blob:", "about:")):
+        if not request.url.startswith(("file:", "data:", "blob:", "about:")):
             self.complaints.append(f"asked for {request.url}")
+
+    def open(self, html: str) -> Page:
+        """Open a file that holds this."""
+        path = self.folder / "view.html"
+        path.write_text(html, encoding="utf-8")
+        self.page.goto(path.as_uri())
+        return self.page
 
     def show(self, view: View) -> Page:
         self.page.set_content(view.page)
@@ -67,6 +75,7 @@ class Tab:
 
     def save(self, name: str) -> bytes:
         """Return the file that the button of this name gives."""
+        self.page.locator(".saving").evaluate("menu => { menu.open = true; }")
         with self.page.expect_download() as started:
             self.page.get_by_role("button", name=name, exact=True).click()
         path = started.value.path()
@@ -75,11 +84,11 @@ class Tab:
 
     def sheet(self) -> list[list[str]]:
         """Return the table below the view, its head first."""
-        details = self.page.locator("details")
+        details = self.page.locator(".data-table")
         if not details.evaluate("details => details.open"):
             details.locator("summary").click()
         self.settle()
-        return self.page.locator("details table").evaluate(
+        return self.page.locator(".data-table table").evaluate(
             "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
         )
 

@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from app.bundle import Bundle, read_bundle
-from app.canvas.heat_map import heat_map
-from app.canvas.lines import lines
-from app.canvas.neurons import neurons
-from app.canvas.overview import overview
-from app.what_if import head_switches, mask_drawing
+from app.parts.bundle import Bundle, read_bundle
+from app.parts.canvas.heat_map import heat_map
+from app.parts.canvas.lines import lines
+from app.parts.canvas.neurons import neurons
+from app.parts.canvas.overview import overview
+from app.screens.what_if import head_switches, mask_drawing
 from bertcore.analysis.heads.attention import (
     attention_map,
     attention_overview,
     layer_attention,
     traced_steps,
 )
-from bertcore.trace import Activations, Trace, TracedEmbeddings
+from bertcore.model.trace import Activations, Trace, TracedEmbeddings
 
 PLACE = "#place"
 """The element in which the view is drawn; its width can be set."""

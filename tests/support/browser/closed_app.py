@@ -12,9 +12,9 @@ sys.path.insert(0, str(ROOT))
 
 from streamlit.starlette import App  # noqa: E402
 
-from app.access import sessions, upload_limits, visits  # noqa: E402
-from app.access.policy import policy  # noqa: E402
-from app.access.server import lifespan, middleware  # noqa: E402
+from app.server import sessions, upload_limits, visits  # noqa: E402
+from app.server.policy import policy  # noqa: E402
+from app.server.server import lifespan, middleware  # noqa: E402
 
 visits.GRACE_SECONDS, sessions.RELEASE_SECONDS = 3.0, 1.0
 if "BERTSCOPE_TEST_FREE_MEMORY" in os.environ:

@@ -6,13 +6,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.support.browser.running import ROOT, START_SECONDS, Running
+from tests.support.browser.running import ROOT, START_SECONDS, Running, wait_for
 
 DEPLOY = ROOT / "docs" / "deploy"
 
@@ -50,7 +48,7 @@ def deployed_app(
             process = subprocess.Popen(command, cwd=DEPLOY, env=env, stdout=log, stderr=log)
         try:
             for port in (*range(first, first + num_servers), site):
-                _wait(f"http://127.0.0.1:{port}/_stcore/health", process, path)
+                wait_for(f"http://127.0.0.1:{port}", process, path)
             yield Running(f"http://localhost:{site}", process.pid, path)
         finally:
             process.send_signal(signal.SIGTERM)
@@ -71,16 +69,3 @@ def _free_ports(num_servers: int) -> tuple[int, int]:
             except (OSError, OverflowError):
                 continue
             return first, sockets[-1].getsockname()[1]
-
-
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            direct.open(url, timeout=5).close()
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    raise RuntimeError(f"the servers did not start: {log.read_text(encoding='utf-8')}")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.access.policy import ACCESS, CHECKPOINT_VARIABLE
+from app.server.policy import ACCESS, CHECKPOINT_VARIABLE
 from bertscope.cli.open_app import config_flags
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,14 +79,15 @@ def running_app(
                 [*command, str(port)], cwd=folder, env=env, stdout=log, stderr=log
             )
         try:
-            _wait(url, process, path)
+            wait_for(url, process, path)
             yield Running(url, process.pid, path)
         finally:
             process.terminate()
             process.wait(timeout=START_SECONDS)
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until a server answers; RuntimeError, with what it said, if it does not start."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:

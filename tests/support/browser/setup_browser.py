@@ -6,6 +6,7 @@ none it first tries Playwright's own download, then (as root, on Debian and its 
 executable to use before all others.
 """
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -21,10 +22,7 @@ SYSTEM_NAMES = (
     "chromium-browser",
     "google-chrome",
     "google-chrome-stable",
-)
-MAC_PATHS = (
-    Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"),
-    Path("/Applications/Chromium.app/Contents/MacOS/Chromium"),
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
 LAUNCH_FLAGS = (
     "--no-sandbox",
@@ -49,30 +47,23 @@ def find_browser() -> Path:
         RuntimeError: If `BERTSCOPE_BROWSER` names none, or none is installed.
     """
     named = os.environ.get(BROWSER_VARIABLE)
-    if named:
-        path = Path(shutil.which(named) or named)
-        if not starts(path):
-            raise RuntimeError(
-                f"{BROWSER_VARIABLE}={named} is not a browser that starts. "
-                "Name a Chromium or Chrome executable, or unset it."
-            )
-        return path
-    for path in candidates():
+    for path in [Path(shutil.which(named) or named)] if named else candidates():
         if starts(path):
             return path
+    if named:
+        raise RuntimeError(
+            f"{BROWSER_VARIABLE}={named} is not a browser that starts. "
+            "Name a Chromium or Chrome executable, or unset it."
+        )
     raise RuntimeError(
         "no Chromium or Chrome was found. Run: python tests/support/browser/setup_browser.py "
-        f"(or set {BROWSER_VARIABLE} to an executable)"
+        f"(as root on Debian: apt-get install chromium), or set {BROWSER_VARIABLE} to an executable"
     )
 
 
 def candidates() -> Iterator[Path]:
     """Yield the executables to try: the system's, then Playwright's own."""
-    for name in SYSTEM_NAMES:
-        found = shutil.which(name)
-        if found:
-            yield Path(found)
-    yield from (path for path in MAC_PATHS if path.is_file())
+    yield from (Path(path) for name in SYSTEM_NAMES if (path := shutil.which(name)))
     with ThreadPoolExecutor(1) as thread:  # in this one the tests' own Playwright may be at work
         yield thread.submit(_playwrights_own).result()
 
@@ -87,67 +78,39 @@ def _playwrights_own() -> Path:
 
 def starts(path: Path) -> bool:
     """Return whether the executable answers `--version`: a stub or a missing library does not."""
-    if not path.is_file():
-        return False
     try:
-        answer = subprocess.run(
-            [path, "--version"], capture_output=True, timeout=60, check=False, text=True
-        )
+        answer = subprocess.run([path, "--version"], capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return answer.returncode == 0 and bool(answer.stdout.strip())
-
-
-def install_browser() -> None:
-    """Try each way to install a Chromium until one starts."""
-    for command in install_commands():
-        say(f"no browser yet: {' '.join(command)}")
-        try:
-            code = subprocess.run(
-                command, check=False, timeout=DOWNLOAD_SECONDS, stdout=sys.stderr
-            ).returncode
-        except (OSError, subprocess.TimeoutExpired) as error:
-            say(f"that failed: {error}")
-            continue
-        if code == 0 and any(starts(path) for path in candidates()):
-            return
 
 
 def install_commands() -> list[list[str]]:
     """Return the commands that may bring a browser, in the order to try them."""
     commands = [[sys.executable, "-m", "playwright", "install", "chromium"]]
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        commands += [
-            ["apt-get", "-qq", "update"],
-            *(
-                ["apt-get", "-qq", "install", "--yes", "--no-install-recommends", package]
-                for package in ("chromium-headless-shell", "chromium")
-            ),
-        ]
+        install = ["apt-get", "-qq", "install", "--yes", "--no-install-recommends"]
+        commands.append(["apt-get", "-qq", "update"])
+        commands += [[*install, package] for package in SYSTEM_NAMES[:2]]
     return commands
-
-
-def say(line: str) -> None:
-    """Print to stderr: stdout is for the path alone."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def main() -> int:
     """Print the browser's path, after installing one if need be; 1 if none can be had."""
-    try:
-        browser = find_browser()
-    except RuntimeError as missing:
-        if os.environ.get(BROWSER_VARIABLE):
-            say(str(missing))
-            return 1
-        install_browser()
+    missing = None
+    for command in ([], *([] if os.environ.get(BROWSER_VARIABLE) else install_commands())):
+        # stdout is for the path alone.
+        if command:
+            print(f"no browser yet: {' '.join(command)}", file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(command, check=False, timeout=DOWNLOAD_SECONDS, stdout=sys.stderr)
         try:
-            browser = find_browser()
-        except RuntimeError as still_missing:
-            say(f"{still_missing}; as root on Debian: apt-get install chromium")
-            return 1
-    print(browser)
-    return 0
+            print(find_browser())
+            return 0
+        except RuntimeError as error:
+            missing = error
+    print(missing, file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

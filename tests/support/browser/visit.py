@@ -14,13 +14,14 @@ from playwright.sync_api import (
     expect,
 )
 
-from app.navigation import PAGES
+from app.navigation import DOOR, PAGES
 
 TIMEOUT_MS = 60_000
 """Longer than anything should take: a slow machine is no finding."""
 
 TITLES = {page.name: page.title for page in PAGES.values()}
-FIRST = next(iter(TITLES))
+FIRST = "glance"
+"""The page that a test opens if it names none: the walk, with the sentence box."""
 TEXT_PAGES = tuple(page.name for page in PAGES.values() if page.needs_text)
 """Pages with the sentence box."""
 
@@ -39,7 +40,8 @@ _DRAWN = """() => {
   return app?.dataset.testConnectionState === "CONNECTED"
     && app.dataset.testScriptState === "notRunning"
     && !document.querySelector('[data-testid="stSkeleton"]')
-    && !document.querySelector('[data-stale="true"]');
+    && !document.querySelector('[data-stale="true"]')
+    && !document.getElementById("first-door");
 }"""
 
 
@@ -58,6 +60,8 @@ class Visit:
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.context, self.url = page, page.context, url
+        self.first_page = page
+        """Which stays open when the visitor leaves; `page` may become another tab."""
         self.foreign: list[str] = []
         """Addresses of other hosts that were asked for; no such host is found (LAUNCH_FLAGS).
 
@@ -85,8 +89,9 @@ class Visit:
         if message.type == "error" and not any(known.search(said) for known in HARMLESS):
             self.complaints.append(said)
 
-    def leave(self, page: Page) -> None:
-        """Leave the app and forget what it stored; the first tab, `page`, alone stays open."""
+    def leave(self) -> None:
+        """Leave the app and forget what it stored; the first tab alone stays open."""
+        page = self.first_page
         for other in self.context.pages:
             if other is not page:
                 other.close()
@@ -108,7 +113,7 @@ class Visit:
 
     def open(self, name: str = FIRST, **query: str | list[str]) -> None:
         """Open a page by its address and wait until it is drawn."""
-        path = "" if name == FIRST else name  # the first page is at the root
+        path = "" if name == DOOR else name  # the door is at the root
         self.follow(f"{self.url}/{path}?{urlencode(query, doseq=True)}", name)
 
     def follow(self, link: str, name: str) -> None:
@@ -118,18 +123,35 @@ class Visit:
 
     def go_to(self, name: str) -> None:
         """Choose a page in the sidebar and wait until it is drawn."""
-        self.page.get_by_test_id("stSidebarNavLink").get_by_text(TITLES[name], exact=True).click()
+        link = self.entry(name)
+        if not link.is_visible():
+            self.page.locator(".more-tools summary").click()
+        link.click()
         self.arrive(name)
 
+    def entry(self, name: str) -> Locator:
+        """Return a page's entry in the menu, in view or under *More tools*."""
+        path = "" if name == DOOR else name
+        return self.page.locator(f'[data-testid="stSidebarNavLink"][href="{self.url}/{path}"]')
+
     def arrive(self, name: str) -> None:
-        """Wait until the page `name` is open and drawn."""
+        """Wait until the page `name`, or a step of a lesson on it, is open and drawn."""
         title = self.page.get_by_role("heading", level=1, name=TITLES[name], exact=True)
-        expect(title).to_be_visible()
+        step = self.page.locator(".st-key-lesson_guide h3")
+        expect(title.or_(step).first).to_be_visible()
         self.settle()
 
     def settle(self) -> None:
         """Wait until nothing runs and nothing is being loaded."""
         self.page.wait_for_function(_DRAWN, polling=100)
+
+    def rest(self) -> None:
+        """Wait until the page is settled for half a second, when a click has its answer."""
+        self.page.wait_for_function(
+            f"rest => (rest.polls = ({_DRAWN})() ? (rest.polls ?? 0) + 1 : 0) > 5",
+            arg=self.page.evaluate_handle("() => ({})"),
+            polling=100,
+        )
 
     # ---- writing ----
 
@@ -200,32 +222,3 @@ class Visit:
     def was_tricked(self) -> bool:
         """Return whether any frame ran a stranger's code."""
         return any(frame.evaluate("'__pwned' in window") for frame in self.page.frames)
-
-
-def first_picture(visit: Visit, name: str) -> None:
-    """Make sure that the first picture of a page is drawn."""
-    if name == "glance":
-        visit.inked(".st-key-glance")
-    elif name == "attention":
-        visit.inked(".st-key-attention_overview")
-        visit.inked(".st-key-attention_lines")
-    elif name == "masked-words":
-        expect(visit.page.locator(".st-key-mask_strip .words button").first).to_be_visible()
-        visit.picture("figure_masked-words")
-    elif name == "inside-layer":
-        expect(visit.page.locator(".st-key-layer_drawing .sheet").first).to_be_visible()
-    elif name == "training-example":
-        expect(visit.page.locator(".st-key-training_example .line").first).to_be_visible()
-    elif name == "objectives":
-        expect(visit.page.locator(".st-key-objectives .row .token").first).to_be_visible()
-    elif name == "architectures":
-        expect(visit.page.locator(".st-key-architectures .panel svg circle").first).to_be_visible()
-    elif name == "minimal-pair":  # whose two versions are still equal here
-        rows = visit.page.get_by_role("group", name="The tokens of both versions, aligned")
-        expect(rows).to_be_visible()
-    elif name == "lessons":
-        expect(visit.page.get_by_role("button", name="With my sentence").first).to_be_visible()
-    elif name == "inspect":  # the checkpoint that ships has no task head to ask
-        expect(visit.page.get_by_text("has no decision to inspect")).to_be_visible()
-    else:
-        visit.picture()

@@ -7,6 +7,7 @@ _WRONG = {
     "an unfilled brace": re.compile(r"\{[a-z_]+\}"),
     "a value that is none": re.compile(r"\b(None(?! of)|undefined)\b"),
 }
+_LAYER = re.compile(r"\b(?:[Ll]ayers?|[Сс]ло(?:й|я|ю|ем|е)) (\d+)(?![\d.,]*%)|第 ?(\d+) ?层")
 _BRACKETED = re.compile(r"\[(CLS|SEP|MASK|PAD|UNK)\]")
 _ANGLED = re.compile(r"</?s>|<(mask|pad|unk)>")
 _FOREIGN = {
@@ -34,3 +35,12 @@ def wrong_words(text: str, family: str = "") -> list[str]:
             around = text[max(0, place.start() - 60) : place.end() + 60].replace("\n", " ")
             found.append(f"{what}: …{around}…")
     return found
+
+
+def layers_beyond(text: str, num_layers: int) -> list[str]:
+    """Return each mention of a layer that a network does not have: the first is 0."""
+    return [
+        text[max(0, place.start() - 60) : place.end() + 60]
+        for place in _LAYER.finditer(text)
+        if int(place[place.lastindex or 1]) >= num_layers
+    ]

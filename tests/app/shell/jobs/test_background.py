@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.shell.jobs import background, waiting
+from app.shell.jobs import background
 from app.shell.jobs.line import Line
 from bertcore.data.files import open_text
 
@@ -77,31 +77,6 @@ def test_asking_never_waits_and_sees_the_progress() -> None:
     assert wait_for(job).fraction_done == 1
 
 
-def test_an_error_is_kept_for_whoever_asks() -> None:
-    def work(progress: background.Progress) -> None:
-        raise ValueError("too many points")
-
-    job = wait_for(background.ask("bad", work))
-    assert str(job.error) == "too many points"
-    assert job.result is None
-
-
-def test_a_full_disk_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = [OSError(28, "No space left on device"), RuntimeError("the disk is full")]
-    errors[1].__cause__ = errors[0]
-
-    def work(progress: background.Progress) -> str:
-        if errors:
-            raise errors.pop()
-        return "map"
-
-    first = wait_for(background.ask("disk", work))
-    assert background.ask("disk", work) is first  # still within the seconds
-    monkeypatch.setattr(background, "FAILURE_SECONDS", 0.0)
-    assert isinstance(wait_for(background.ask("disk", work)).error, OSError)
-    assert wait_for(background.ask("disk", work)).result == "map"
-
-
 def test_too_little_memory_is_not_remembered_for_ever_and_frees_what_there_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -159,34 +134,6 @@ def test_a_job_nobody_asks_about_is_given_up_and_starts_again_when_asked(
     monkeypatch.setattr(background, "PATIENCE", 60)
     again = background.ask("left", lambda progress: "done")
     assert wait_for(again).result == "done"
-
-
-def test_who_asks_while_a_job_is_given_up_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, cleaning_up, other_asked = (threading.Event() for _ in range(3))
-
-    def endless(progress: background.Progress) -> None:
-        begun.set()
-        try:
-            for _ in range(1000):
-                time.sleep(0.01)
-                progress(0.1, "Working")
-        finally:
-            cleaning_up.set()
-            other_asked.wait(10)
-
-    background.ask("given up", endless)
-    assert begun.wait(10)
-    monkeypatch.setattr(background, "PATIENCE", 0.05)
-    assert cleaning_up.wait(10)
-    monkeypatch.setattr(background, "PATIENCE", 60)
-    threading.Timer(0.1, other_asked.set).start()
-    work = background.Work("given up", lambda progress: "done")
-    job = waiting.wait(work, 10)
-    assert not isinstance(job.error, background.GivenUp)
-    while not job.done:
-        time.sleep(0.01)
-        job = waiting.ask(work)
-    assert job.result == "done"
 
 
 def test_a_job_that_is_left_stops_at_once_unless_somebody_else_waits() -> None:
@@ -369,14 +316,6 @@ def test_a_result_is_kept_until_the_visitor_has_it(monkeypatch: pytest.MonkeyPat
     assert len(background._jobs) <= 5
 
 
-def test_large_results_are_not_kept_beyond_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "MAX_BYTES", 1000)
-    for number in range(5):
-        wait_for(background.ask(number, lambda progress: "x" * 400))
-        background.ask(number, lambda progress: "never")
-    assert list(background._jobs) == [3, 4]
-
-
 def test_a_job_that_reads_stops_when_nobody_waits_though_it_reports_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,43 +362,6 @@ def test_the_next_job_does_not_wait_for_one_that_was_left_and_reports_nothing() 
     assert isinstance(wait_for(left).error, background.GivenUp)
 
 
-def test_a_job_that_was_left_and_is_asked_for_again_waits_for_its_turn(held: Held) -> None:
-    silent = Silent()
-    left = background.ask("left", silent, "a")
-    assert silent.begun.wait(10)
-    background.leave("left", "a")
-    other = held.ask("other", "b")
-    held.wait_for_the_first()
-    assert background.ask("left", silent, "a") is left
-    silent.go_on.set()
-    while not paused("left"):
-        time.sleep(0.002)
-    assert background.ask("left", silent, "a").stage == "Waiting: 1 before you"
-    held.go_on.set()
-    assert wait_for(left).result == "silent"
-    assert wait_for(other).result == "other"
-
-
-def test_many_jobs_that_were_left_hold_up_nobody() -> None:
-    silent = [Silent() for _ in range(background.MAX_STARTED + 1)]
-    for number, work in enumerate(silent):
-        background.ask(number, work, "a")
-        assert work.begun.wait(10)
-        background.leave(number, "a")
-    assert wait_for(background.ask("mine", lambda progress: "mine", "a")).result == "mine"
-    for work in silent:
-        work.go_on.set()
-
-
-def test_a_visitor_alone_has_no_place_in_a_queue(held: Held) -> None:
-    held.ask("first", "a")
-    held.wait_for_the_first()
-    assert [held.ask(name, "a").stage for name in ("second", "third")] == ["Waiting"] * 2
-    assert held.ask("other", "b").stage == "Waiting: 2 before you"
-    assert held.ask("second", "a").stage == "Waiting"
-    assert held.ask("third", "a").stage == "Waiting: 1 before you"
-
-
 def test_two_jobs_compute_at_once_where_there_is_room(
     held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -494,16 +396,6 @@ def sliced(held: Held, monkeypatch: pytest.MonkeyPatch) -> Held:
     return held
 
 
-def test_a_long_job_lets_those_of_others_go_on(sliced: Held) -> None:
-    long = sliced.ask("long", "a")
-    sliced.wait_for_the_first()
-    short = wait_for(background.ask("short", lambda progress: "short", "b"))
-    assert (short.result, long.done) == ("short", False)
-    assert long.fraction_done == 0.5
-    sliced.go_on.set()
-    assert wait_for(long).result == "long"
-
-
 def test_one_job_computes_at_a_time_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "SLICE", 0.0)
     steps: list[str] = []
@@ -529,19 +421,6 @@ def test_one_job_computes_at_a_time_in_turn(monkeypatch: pytest.MonkeyPatch) -> 
         assert wait_for(job).error is None
     assert set(at_once) == {1}
     assert steps == list("abc") * 20
-
-
-def test_a_visitor_does_not_wait_for_their_own_other_work(sliced: Held) -> None:
-    first = sliced.ask("first", "a")
-    sliced.wait_for_the_first()
-    sliced.ask("second", "a")
-    other = wait_for(background.ask("other", lambda progress: "other", "b"))
-    assert other.result == "other"
-    assert sliced.begun == ["first"]
-    assert not first.done
-    sliced.go_on.set()
-    wait_for(sliced.ask("second", "a"))
-    assert sliced.begun == ["first", "second"]
 
 
 def test_only_so_many_jobs_are_begun(sliced: Held) -> None:

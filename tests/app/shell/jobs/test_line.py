@@ -51,18 +51,6 @@ def test_an_entry_of_several_visitors_is_served_once_at_its_first_place() -> Non
     assert served(line) == ["a0"]
 
 
-def test_leaving_costs_no_turn() -> None:
-    """Who changes the text ten times waits no longer than who typed it at once."""
-    line: Line[str] = Line()
-    line.join("first", "first")
-    for number in range(10):
-        line.join("a", f"a{number}")
-        if number < 9:
-            line.leave("a", f"a{number}")
-    line.join("b", "b0")
-    assert line.order() == ["first", "a9", "b0"]
-
-
 def test_between_joining_and_its_turn_nobody_is_served_twice() -> None:
     chance = random.Random(0)
     line: Line[str] = Line()

@@ -10,16 +10,15 @@ import transformers
 from bertcore.analysis.attribution.counterfactual import answer
 from bertcore.analysis.attribution.gradients import (
     BASELINES,
-    PARTS,
     can_differentiate,
     gradient_x_input,
     integrated_gradients,
     layer_conductance,
 )
 from bertcore.analysis.attribution.task_input import task_input
-from bertcore.tasks import TaskInput
-from bertcore.tasks.answers import ClassTarget, ScoreTarget, Target
-from bertcore.tasks.model import TaskModel
+from bertcore.training.tasks import TaskInput
+from bertcore.training.tasks.answers import ClassTarget, ScoreTarget, Target
+from bertcore.training.tasks.model import TaskModel
 from tests.support.rigged_models import linear_model, random_model
 
 TEXT, PAIR = "the film was very good", "it had rained"
@@ -31,75 +30,40 @@ def prepared(task: str) -> tuple[TaskModel, TaskInput, Target]:
     return model, source, answer(model, source).target(source, word=3)
 
 
-def embedded(model: TaskModel, source: TaskInput) -> dict[str, torch.Tensor]:
-    tables, encoding = model.module.network.embeddings, source.encoding
-    assert tables.token_type_embeddings.weight is not None
-    return {
-        "token": tables.word_embeddings.weight[encoding.input_ids].detach(),
-        "segment": tables.token_type_embeddings.weight[encoding.segment_ids].detach(),
-        "position": tables.position_embeddings.weight[: len(encoding)].detach(),
-    }
-
-
 @pytest.mark.parametrize("baseline", BASELINES)
 def test_a_linear_model_by_hand(baseline: str) -> None:
     """Of w . mean(x) the gradient is w / T everywhere, so IG is w . (x - x0) / T."""
     model = linear_model()
     source = task_input(model, TEXT, PAIR)
     weight = model.module.head.classifier.weight[0].detach() / len(source.encoding)
-    parts = embedded(model, source)
-    tables = model.module.network.embeddings
+    table = model.module.network.token_table.detach()
+    tokens = table[source.encoding.input_ids]
     stand_in = {
-        "mask": tables.word_embeddings.weight[model.tokenizer.mask_id],
-        "pad": tables.word_embeddings.weight[model.tokenizer.pad_id],
-        "zero": torch.zeros_like(tables.word_embeddings.weight[0]),
+        "mask": table[model.tokenizer.mask_id],
+        "pad": table[model.tokenizer.pad_id],
+        "zero": torch.zeros_like(table[0]),
     }[baseline]
     added = torch.tensor(source.encoding.special_tokens_mask)[:, None]
-    starts = {
-        "token": torch.where(added, parts["token"], stand_in),
-        "segment": tables.token_type_embeddings.weight[0],  # type: ignore[index]
-        "position": tables.position_embeddings.weight[0],
-    }
-    found = integrated_gradients(model, source, ScoreTarget(), parts=PARTS, baseline=baseline)
-    for name in PARTS:
-        by_hand = ((parts[name] - starts[name]) @ weight).detach()
-        np.testing.assert_allclose(found.parts[name], by_hand, atol=1e-5)
+    start = torch.where(added, tokens, stand_in)
+    found = integrated_gradients(model, source, ScoreTarget(), baseline=baseline)
+    np.testing.assert_allclose(found.tokens, (tokens - start) @ weight, atol=1e-5)
     assert found.delta == pytest.approx(0, abs=1e-5)
-    assert found.parts["token"][0] == 0  # [CLS] stays
-    assert found.parts["segment"][1] == 0  # begins as segment 0
-
+    assert found.tokens[0] == 0  # [CLS] stays
     simple = gradient_x_input(model, source, ScoreTarget())
-    for name in PARTS:
-        np.testing.assert_allclose(simple.parts[name], parts[name] @ weight, atol=1e-5)
+    np.testing.assert_allclose(simple.tokens, tokens @ weight, atol=1e-5)
 
 
 @pytest.mark.parametrize("task", ["classify", "pair", "regress", "tag", "qa"])
-@pytest.mark.parametrize("parts", [PARTS[:1], PARTS])
-def test_completeness(task: str, parts: tuple[str, ...]) -> None:
+def test_completeness(task: str) -> None:
     model, source, target = prepared(task)
-    found = integrated_gradients(model, source, target, parts=parts, steps=100)
+    found = integrated_gradients(model, source, target, steps=100)
     assert found.baseline is not None
     difference = found.value - found.baseline
-    assert np.abs(found.total).max() > 0.02
-    assert found.total.sum() == pytest.approx(difference, abs=2e-3)
-    assert found.delta == pytest.approx(float(found.total.sum()) - difference, abs=1e-4)
-    assert set(found.parts) == set(parts)
-
-
-def test_few_steps_leave_a_delta_that_is_told() -> None:
-    model, source, target = prepared("classify")
-    coarse = integrated_gradients(model, source, target, steps=2, baseline="zero")
-    fine = integrated_gradients(model, source, target, steps=100, baseline="zero")
-    assert abs(fine.delta or 0) < abs(coarse.delta or 0)
-
-
-def test_value_is_what_the_model_says() -> None:
-    model, source, target = prepared("qa")
+    assert found.tokens.sum() == pytest.approx(difference, abs=2e-3)
+    assert found.delta == pytest.approx(float(found.tokens.sum()) - difference, abs=1e-4)
     ids = torch.tensor([source.encoding.input_ids])
-    segments = torch.tensor([source.encoding.segment_ids])
-    said = float(target.value(model.module(ids, segments)).detach())
-    assert integrated_gradients(model, source, target).value == pytest.approx(said, abs=1e-5)
-    assert gradient_x_input(model, source, target).value == pytest.approx(said, abs=1e-5)
+    logits = model.module(ids, torch.tensor([source.encoding.segment_ids])).detach()
+    assert found.value == pytest.approx(float(target.value(logits)), abs=1e-5)
 
 
 @pytest.mark.parity
@@ -126,11 +90,11 @@ def test_captum_on_transformers_own_bert(tmp_path: Path) -> None:
 
     expected = IntegratedGradients(forward).attribute(inputs, start, n_steps=30).sum(-1)[0]
     found = integrated_gradients(model, source, target, steps=30)
-    np.testing.assert_allclose(found.parts["token"], expected.detach(), atol=1e-5)
+    np.testing.assert_allclose(found.tokens, expected.detach(), atol=1e-5)
 
     expected = InputXGradient(forward).attribute(inputs).sum(-1)[0]
     found = gradient_x_input(model, source, target)
-    np.testing.assert_allclose(found.parts["token"], expected.detach(), atol=1e-5)
+    np.testing.assert_allclose(found.tokens, expected.detach(), atol=1e-5)
 
     conductance = layer_conductance(model, source, target, steps=12)
     for index, layer in enumerate(theirs.bert.encoder.layer):
@@ -161,22 +125,6 @@ def test_conductance_of_each_layer_sums_to_the_change() -> None:
     assert shares[-1] == 1.0
 
 
-def test_layer_norm_makes_the_three_gradients_times_inputs_cancel() -> None:
-    """It does not see the length of its input, so the slope along the sum is 0."""
-    model, source, target = prepared("classify")
-    found = gradient_x_input(model, source, target)
-    assert np.abs(found.parts["token"]).max() > 0.01
-    np.testing.assert_allclose(found.total, 0, atol=1e-4)
-
-
-def test_pieces_are_summed_to_words() -> None:
-    model = random_model("classify")
-    source = task_input(model, "the boughtest cat")
-    assert [word.text for word in source.words] == ["[CLS]", "the", "boughtest", "cat", "[SEP]"]
-    assert source.merge(np.arange(6.0)).tolist() == [0, 1, 2 + 3, 4, 5]
-    assert source.text_words == [1, 2, 3]
-
-
 def test_the_model_is_left_as_it_was() -> None:
     model, source, target = prepared("classify")
     before = {name: value.clone() for name, value in model.module.state_dict().items()}
@@ -191,8 +139,8 @@ def test_the_model_is_left_as_it_was() -> None:
 def test_a_feature_based_tagger_has_no_gradients() -> None:
     from dataclasses import replace
 
-    from bertcore.network.task_heads import TaskNetwork, initialize_head
-    from bertcore.tasks import find_task
+    from bertcore.model.network.task_heads import TaskNetwork, initialize_head
+    from bertcore.training.tasks import find_task
 
     model = random_model("tag")
     module = TaskNetwork(model.module.network, "features", 3)
@@ -208,8 +156,6 @@ def test_a_feature_based_tagger_has_no_gradients() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"parts": ("tokens",)}, "expected some of token"),
-        ({"parts": ()}, "expected some of token"),
         ({"baseline": "noise"}, "expected one of mask"),
         ({"steps": 1}, "at least 2"),
     ],

@@ -9,14 +9,13 @@ from scipy.spatial.distance import cosine, jensenshannon
 
 from bertcore import Bert
 from bertcore.analysis.compare.before_after import (
-    attention_change,
     compare_runs,
     cosine_change,
     divergence_of_rows,
     kl_divergence,
 )
-from bertcore.interventions import Changes
-from bertcore.network import ALL_HEADS
+from bertcore.model.interventions import Changes
+from bertcore.model.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 
 A, B = "The river [MASK] was steep .", "it had [MASK] ."
@@ -80,13 +79,9 @@ def test_hidden_and_attention_changes_begin_above_the_first_change(bert: Bert) -
     for token in range(before.num_tokens):
         expected = cosine(before.hidden_states[2, token], after.hidden_states[2, token])
         assert found.hidden_change[2, token] == pytest.approx(expected, abs=1e-5)
-
-
-def test_attention_change_is_scipys_divergence() -> None:
-    generator = torch.Generator().manual_seed(0)
-    first, second = torch.rand(2, 2, 3, 5, 5, generator=generator).softmax(-1).unbind()
-    expected = np.mean(jensenshannon(first.numpy(), second.numpy(), base=2, axis=-1) ** 2, axis=-1)
-    np.testing.assert_allclose(attention_change(first, second).numpy(), expected, atol=1e-5)
+    rows = [trace.attentions[1].numpy() for trace in (before, after)]
+    expected = np.mean(jensenshannon(*rows, base=2, axis=-1) ** 2, axis=-1)
+    np.testing.assert_allclose(found.attention_change[1], expected, atol=1e-5)
 
 
 def test_divergences_worked_by_hand() -> None:
@@ -108,19 +103,13 @@ def test_a_checkpoint_without_heads_has_the_inner_changes_only() -> None:
     assert (found.hidden_change[-1] > 0).all()
 
 
-def test_a_single_text_has_no_next_sentence(bert: Bert) -> None:
-    found = compare_runs(bert, bert.trace("the river"), bert.trace("the river", changes=OFF))
+def test_a_single_text_and_what_cannot_be_compared(bert: Bert) -> None:
+    trace = bert.trace("the river")
+    found = compare_runs(bert, trace, bert.trace("the river", changes=OFF))
     assert found.next_before is None
     assert found.shifts == ()
-
-
-def test_what_cannot_be_compared_is_refused(bert: Bert) -> None:
-    trace = bert.trace("the river")
     with pytest.raises(ValueError, match="different tokens"):
         compare_runs(bert, trace, bert.trace("the bank"))
-
-
-def test_nan_weights_are_told_in_a_sentence() -> None:
     broken = tiny_bert()
     broken.module.layers[1].attention.value.weight.data[0, 0] = torch.nan
     trace = broken.trace("the river")

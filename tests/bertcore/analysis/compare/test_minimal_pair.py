@@ -15,8 +15,8 @@ from bertcore.analysis.compare.minimal_pair import (
     aligned_likelihoods,
     compare_pair,
 )
-from bertcore.grammar import MinimalPair, score_pairs
-from bertcore.network import ALL_HEADS
+from bertcore.model.network import ALL_HEADS
+from bertcore.training.grammar import MinimalPair, score_pairs
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 FIRST, SECOND = "the cat [MASK] on the mat", "the dogs [MASK] not on the mat ."
@@ -51,15 +51,11 @@ def aligned(bert: Bert, first: str, second: str) -> str:
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        ("the cat sat", "the cat sat", "= = = = ="),
         ("the cat sat", "the dog sat", "= = cat>dog = ="),
-        ("the cat sat", "the cats sat", "= = = +##s = ="),
         ("the film was good", "the film was not good", "= = = = +not = ="),
-        ("was not good", "was good", "= = -not = ="),
         ("he did not sat", "he sat", "= = -d -##i -##d -not = ="),
         ("the old man sat", "a woman sat", "= the>a old>woman -man = ="),
         ("", "the cat", "= +the +cat ="),
-        ("the", "", "= -the ="),
     ],
 )
 def test_alignments_worked_by_hand(bert: Bert, first: str, second: str, expected: str) -> None:
@@ -74,7 +70,7 @@ WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "[MASK]", "[SEP]", "."]),
 def test_an_alignment_holds_every_token_once_in_order_and_turns_round(
     one: list[str], two: list[str], three: list[str], four: list[str]
 ) -> None:
-    bert = _shared()
+    bert = tiny_bert()
     first, second = (bert.trace(" ".join(a), " ".join(b)) for a, b in ((one, two), (three, four)))
     columns = align(first, second)
     assert [i for i, _ in columns if i is not None] == list(range(first.num_tokens))
@@ -88,15 +84,6 @@ def test_an_alignment_holds_every_token_once_in_order_and_turns_round(
             assert text >= 0
 
 
-_BERTS: list[Bert] = []
-
-
-def _shared() -> Bert:
-    if not _BERTS:
-        _BERTS.append(tiny_bert())
-    return _BERTS[0]
-
-
 def test_identical_texts_give_zeros_everywhere(bert: Bert) -> None:
     found = compare_pair(bert, FIRST, FIRST, (B, B))
     assert not any(found.alignment.changed)
@@ -108,6 +95,8 @@ def test_identical_texts_give_zeros_everywhere(bert: Bert) -> None:
         assert shift.divergence == 0
     attention = aligned_attention(bert, FIRST, FIRST, (B, B), 1)
     assert (attention.second - attention.first == 0).all()
+    each = [aligned_attention(bert, FIRST, FIRST, (B, B), 1, head).second for head in range(4)]
+    np.testing.assert_allclose(attention.second, np.mean(each, 0), atol=1e-6)
 
 
 def test_swapping_the_versions_negates_the_difference(bert: Bert) -> None:
@@ -176,14 +165,6 @@ def test_vectors_and_attention_of_aligned_tokens(bert: Bert) -> None:
             assert found.attention_change[layer, head] == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_mean_of_a_layer_is_that_of_its_heads(bert: Bert) -> None:
-    each, mean = (
-        [aligned_attention(bert, FIRST, SECOND, None, 0, head).second for head in heads]
-        for heads in (range(4), [None])
-    )
-    np.testing.assert_allclose(mean[0], np.mean(each, 0), atol=1e-6)
-
-
 def test_single_texts_and_a_checkpoint_without_heads(bert: Bert) -> None:
     found = compare_pair(bert, FIRST, SECOND)
     assert found.next_first is found.next_second is None
@@ -195,11 +176,8 @@ def test_single_texts_and_a_checkpoint_without_heads(bert: Bert) -> None:
     assert np.nanmax(found.hidden_change) > 0
 
 
-def test_a_mask_that_only_one_has_is_not_read(bert: Bert) -> None:
+def test_a_mask_of_one_is_not_read_and_damaged_weights_cannot_be_compared(bert: Bert) -> None:
     assert compare_pair(bert, "the [MASK] sat", "the cat sat").shifts == ()
-
-
-def test_damaged_weights_cannot_be_compared() -> None:
     broken = tiny_bert()
     with torch.no_grad():
         next(broken.module.parameters())[:] = torch.nan

@@ -28,6 +28,9 @@ def test_equal_tokens_are_the_units() -> None:
     assert [unit.name for unit in units.units] == first.tokens
     assert [unit.first for unit in units.units] == [(i,) for i in range(first.num_tokens)]
     assert torch.equal(units.merged_attention(first.attentions[0], 0), first.attentions[0])
+    assert (head_divergence(first, first, units) == 0).all()
+    with pytest.raises(ValueError, match="Run the same input"):
+        shared_units(first, tiny_bert().trace(TEXT))
 
 
 def test_other_pieces_become_words(other: Bert) -> None:
@@ -64,11 +67,6 @@ def test_divergence_is_scipys(other: Bert) -> None:
             assert found[layer, head] == pytest.approx(expected.mean(), abs=2e-6)
 
 
-def test_the_same_is_exactly_zero() -> None:
-    first, second = tiny_bert().trace(TEXT), tiny_bert().trace(TEXT)
-    assert (head_divergence(first, second, shared_units(first, second)) == 0).all()
-
-
 def test_cut_words_are_left_out(other: Bert) -> None:
     text = "the dog runs " * 12
     first, second = tiny_bert().trace(text), other.trace(text)
@@ -89,8 +87,3 @@ def test_any_text_has_units_whose_rows_sum_to_one(other: Bert, text: str) -> Non
         places = [unit[2 + side] for unit in units.units]
         flat = [place for group in places for place in group]
         assert len(set(flat)) == len(flat)
-
-
-def test_a_pair_is_not_compared_with_a_single_text() -> None:
-    with pytest.raises(ValueError, match="Run the same input"):
-        shared_units(tiny_bert().trace(TEXT), tiny_bert().trace(TEXT, PAIR))

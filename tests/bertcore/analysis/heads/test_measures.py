@@ -72,18 +72,20 @@ def test_what_does_not_exist_is_nan() -> None:
     assert alone.to_self.item() == 1
 
 
-def test_layers_are_kept_apart_and_low_precision_is_read() -> None:
-    attentions = torch.stack([heads(looks(-1))[0], heads(looks(1))[0]]).to(torch.bfloat16)
-    measures = measure_heads(attentions, PAIR, TOKENS)
-    assert measures.to_previous.tolist() == [[1], [0]]
-    assert measures.to_previous.dtype == torch.float32
-
-
 def test_of_averages_the_chosen_heads() -> None:
-    measures = measure_heads(heads(looks(-1), looks(1), looks(-1)), PAIR, TOKENS)
+    attentions = heads(looks(-1), looks(1), looks(-1)).to(torch.bfloat16)
+    measures = measure_heads(attentions, PAIR, TOKENS)
+    assert measures.to_previous.dtype == torch.float32
     assert measures.of(0, [0, 1])["to_previous"] == pytest.approx(0.5)
     assert measures.of(0, [])["to_previous"] == pytest.approx(2 / 3)
     assert set(measures.of(0, [0])) == set(HeadMeasures.__slots__)
+
+
+def test_the_clearest_habit_is_one_of_place() -> None:
+    some = heads(looks(0) / 2 + looks(1) / 2, looks(-1), looks(-1))
+    assert measure_heads(some, PAIR, TOKENS).clearest == (0, 1)
+    nothing = measure_heads(torch.full_like(some, torch.nan), PAIR, TOKENS)
+    assert nothing.clearest == (0, 0)
 
 
 def test_same_word_counts_other_places_of_the_piece_in_both_texts() -> None:

@@ -7,7 +7,6 @@ import torch
 from bertcore.analysis.heads.stream import AttentionBatch, run_surveys
 from bertcore.analysis.heads.syntax import (
     ALL,
-    DIRECTIONS,
     SyntaxScores,
     SyntaxSurvey,
     as_inputs,
@@ -96,9 +95,8 @@ def test_accuracy_of_heads_made_by_hand() -> None:
     assert scores.accuracy(ALL, "to_head").mean.tolist() == [[1, 0]]
     # bought finds one of its dependents, houses does not find "the".
     assert scores.accuracy(ALL, "to_dependent").mean[0, 1] == 0.5
-    best = scores.best("obj", "to_dependent")
-    assert (best.layer, best.head, best.accuracy, best.num_cases) == (0, 1, 1.0, 1)
-    assert best.low < 0.25  # one case proves little
+    assert scores.best("obj", "to_dependent") == (0, 1)
+    assert scores.accuracy("obj", "to_dependent").low[0, 1] < 0.25  # one case proves little
     assert scores.examples("obj", "to_dependent", 0, 1) == [(0, 3, 1)]
     assert scores.examples("obj", "to_dependent", 0, 0) == []
     assert scores.relations[0] == ALL
@@ -110,6 +108,8 @@ def test_baseline_is_the_best_fixed_offset() -> None:
     assert scores.baseline("obj", "to_head") == (-2, 1.0)
     assert scores.baseline("obj", "to_dependent") == (2, 1.0)
     assert scores.baseline("nsubj", "to_head") == (1, 1.0)
+    with pytest.raises(ValueError, match="relation is 'dobj'; these sentences have all, "):
+        scores.best("dobj", "to_head")
     # Heads at +1 (he, the) and -2 (houses): the best offset is right in 2 of 3.
     assert scores.baseline(ALL, "to_head") == (1, pytest.approx(2 / 3))
 
@@ -160,8 +160,7 @@ def test_batches_of_the_network_give_what_each_sentence_gives_alone() -> None:
 
 
 def test_a_sentence_cut_at_the_limit_loses_cases_and_says_so() -> None:
-    words = [f"river+ {number + 2} x" for number in range(100)]
-    words = [word.replace("+", "") for word in words]
+    words = [f"river {number + 2} x" for number in range(100)]
     sentence = parse(*words, "river 0 root")
     bert = tiny_bert()  # 64 positions
     survey = SyntaxSurvey([sentence], bert.config)
@@ -169,10 +168,3 @@ def test_a_sentence_cut_at_the_limit_loses_cases_and_says_so() -> None:
     scores = survey.result()
     assert scores.cases("x", "to_head") == 61
     assert scores.num_left_out == 39
-
-
-def test_unknown_names_are_explained() -> None:
-    scores = scores_of(looks({}))
-    with pytest.raises(ValueError, match="relation is 'dobj'; these sentences have all, "):
-        scores.best("dobj", "to_head")
-    assert DIRECTIONS == ("to_head", "to_dependent")

@@ -1,6 +1,5 @@
 """The checkpoint doctor: fresh weights are called random, trained ones not, collapsed ones so."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -16,8 +15,8 @@ from bertcore.analysis.health.checkpoint_doctor import (
     examine,
     spectral_edge,
 )
-from bertcore.network import Network
-from bertcore.network.initialize import initialize
+from bertcore.model.network import Network
+from bertcore.model.network.initialize import initialize
 from tests.support.exhaustive import all_but
 from tests.support.tiny import tiny_bert, tiny_config, tiny_tokenizer
 
@@ -84,14 +83,9 @@ def test_a_fresh_network_is_random(seed: int) -> None:
     text = " ".join(found.sentences())
     assert "look freshly initialised" in text
     assert "36 of 36 matrices" in text
-    assert "100.0% of their" in text
     assert "48 of 48 heads spread theirs evenly" in text
     assert of(found, "weights") == pytest.approx(1, abs=0.03)
     assert of(found, "attention") == pytest.approx(1, abs=0.01)
-
-
-def test_a_tiny_fresh_network_is_random_too() -> None:
-    assert examine(fresh(tiny_config(), tiny_tokenizer())).verdict == "random"
 
 
 def test_a_network_narrower_than_a_spectrum_is_too_small_to_judge() -> None:
@@ -100,7 +94,6 @@ def test_a_network_narrower_than_a_spectrum_is_too_small_to_judge() -> None:
     assert found.verdict == "too small"
     assert math.isnan(of(found, "weights"))
     assert "at least 8 wide and high" in " ".join(found.sentences())
-    assert json.loads(json.dumps(found.to_dict()))["findings"]["weights"]["value"] is None
 
 
 def test_a_collapsed_encoder_is_called_collapsed() -> None:
@@ -126,19 +119,6 @@ def test_the_shipped_causal_checkpoint_is_trained_and_read_at_its_last_token() -
     assert any(sentence.startswith("The last token: ") for sentence in found.sentences())
 
 
-def test_uniform_attention_is_told_and_why() -> None:
-    bert = default()
-    with torch.no_grad():
-        for layer in bert.module.layers:
-            layer.attention.query.weight.mul_(1e-3)
-            layer.attention.query.bias.zero_()
-    found = examine(bert)
-    attention = next(f for f in found.findings if f.sign == "attention")
-    assert not attention.is_healthy
-    assert "48 of 48 heads" in attention.sentence
-    assert "queries and keys carry no information yet" in attention.sentence
-
-
 def test_one_reset_layer_and_head_are_named() -> None:
     bert = default()
     new = fresh(bert.config, bert.tokenizer).module
@@ -151,14 +131,6 @@ def test_one_reset_layer_and_head_are_named() -> None:
     assert "pooler.dense.weight look random: a head that was added but not trained" in text
 
 
-def test_constant_matrices_are_named() -> None:
-    bert = default()
-    with torch.no_grad():
-        bert.module.layers[0].attention.value.weight.zero_()
-    text = " ".join(examine(bert).sentences())
-    assert "layers.0.attention.value.weight hold one number" in text
-
-
 def test_nan_weights_end_the_examination() -> None:
     bert = tiny_bert()
     with torch.no_grad():
@@ -166,7 +138,7 @@ def test_nan_weights_end_the_examination() -> None:
     found = examine(bert)
     assert found.verdict == "not finite"
     assert np.isnan(found.entropies).all()
-    assert json.loads(json.dumps(found.to_dict()))["findings"] == {}
+    assert found.findings == ()
 
 
 @pytest.mark.parametrize("is_decoder", [False, True])
@@ -182,15 +154,10 @@ def test_even_attention_has_full_entropy(is_decoder: bool) -> None:
     assert not next(one for one in found.findings if one.sign == "attention").is_healthy
 
 
-def test_one_text_is_not_enough() -> None:
-    with pytest.raises(ValueError, match="at least two dissimilar"):
-        examine(tiny_bert(), ["one"])
-
-
-def test_the_diagnosis_is_json(trained: Diagnosis) -> None:
-    values = json.loads(json.dumps(trained.to_dict()))
-    assert values["verdict"] == "trained"
-    assert set(values["findings"]) == {
-        *("weights", "biases", "attention", "[CLS]", "tokens", "vocabulary", "guesses")
-    }
-    assert "layers.0.attention.query.weight" in values["matrices"]
+@pytest.mark.parametrize(
+    ("texts", "plain", "words"),
+    [(["one"], (), "1 texts given"), (PROBE_TEXTS, ["One.", "Two."], "2 sentences given")],
+)
+def test_too_few_texts_are_refused(texts: list[str], plain: list[str], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        examine(tiny_bert(), texts, plain=plain)

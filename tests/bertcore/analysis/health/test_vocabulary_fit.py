@@ -13,10 +13,9 @@ from bertcore import Bert
 from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS, Diagnosis, Finding, examine
 from bertcore.analysis.health.vocabulary_fit import guess_gap, spelling_gap, whole_words
 from bertcore.analysis.shared.inputs import text_positions
-from bertcore.network import Network
-from bertcore.network.initialize import initialize
+from bertcore.model.network import Network
+from bertcore.model.network.initialize import initialize
 from tests.support.exhaustive import all_but
-from tests.support.tiny import tiny_bert, tiny_config
 
 TEXTS = [text.lower() for text in PROBE_TEXTS]
 
@@ -75,13 +74,6 @@ def test_other_languages_are_judged_by_spelling_alone(name: str) -> None:
         assert "not judged" in finding(found, "guesses").sentence
 
 
-@pytest.mark.parametrize("name", ["default", "causal", "sentiment", "pos"])
-def test_the_shipped_checkpoints_are_trained_with_theirs(name: str) -> None:
-    found = examine(opened(name=name))
-    assert found.verdict == "trained"
-    assert finding(found, "vocabulary").value > 0.1
-
-
 def test_ids_that_are_shifted_from_the_middle_on_are_named() -> None:
     found = examine(opened(with_a_line_at(12_288)))
     assert found.verdict == "pieces"
@@ -111,17 +103,6 @@ def test_a_foreign_vocabulary_is_not_judged_by_english_but_by_its_own_texts() ->
     assert finding(own, "guesses").value > 3
     assert examine(wrong).verdict == "vocabulary"  # from the spelling alone
     assert not finding(examine(wrong, plain=list(map(foreign, TEXTS))), "guesses").is_healthy
-
-
-def test_too_few_sentences_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 sentences given to guess"):
-        examine(opened(), plain=["One.", "Two."])
-
-
-def test_a_vocabulary_of_letters_is_too_small_to_judge() -> None:
-    bert = tiny_bert(tiny_config())
-    text = finding(examine(bert), "vocabulary").sentence
-    assert "too few to judge" in text
 
 
 # --- the numbers ----------------------------------------------------------------------------------

@@ -1,16 +1,15 @@
 """Where an attention weight comes from, against the definition and the trace."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from bertcore import Bert, Trace, load
+from bertcore import Bert, load
 from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
-from bertcore.architecture.config import ModernBertConfig
-from bertcore.interventions import Changes
+from bertcore.model.architecture.config import ModernBertConfig
+from bertcore.model.interventions import Changes
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 
@@ -36,32 +35,14 @@ def test_scores_and_weights_of_every_head(bert: Bert, text_a: str, text_b: str |
             found = head_neurons(trace, layer, head)
             for row in range(num_tokens):
                 q = trace.queries[layer, head, row]
-                products = found.products(row)
-                assert torch.equal(products, q * trace.keys[layer, head])
                 for column in range(num_tokens):
                     dot = float(torch.dot(q, trace.keys[layer, head, column]))
                     expected = pytest.approx(dot / math.sqrt(width), abs=1e-5)
                     assert float(found.scores[row, column]) == expected
-                    assert float(products[column].sum()) / math.sqrt(width) == expected
             difference = (found.weights - trace.attentions[layer, head]).abs().max()
             assert float(difference) < 1e-6
             assert found.allowed is None
             assert found.scores.dtype == found.weights.dtype == torch.float32
-
-
-def test_worked_by_hand(bert: Bert) -> None:
-    trace = bert.trace("")  # [CLS] and [SEP]
-    queries = torch.tensor([[2.0, 0, 0, 0], [0, 1, 0, 0]])[None, None]
-    keys = torch.tensor([[1.0, 0, 3, 0], [2, 5, 0, 0]])[None, None]
-    found = head_neurons(with_heads(trace, queries, keys), 0, 0)
-    assert found.products(0).tolist() == [[2, 0, 0, 0], [4, 0, 0, 0]]
-    assert found.scores.tolist() == [[1, 2], [0, 2.5]]  # divided by sqrt(4)
-    assert float(found.weights[0, 0]) == pytest.approx(1 / (1 + math.e))
-    assert float(found.weights[1, 1]) == pytest.approx(1 / (1 + math.exp(-2.5)))
-
-
-def with_heads(trace: Trace, queries: torch.Tensor, keys: torch.Tensor) -> Trace:
-    return replace(trace, activations=replace(trace.activations, queries=queries, keys=keys))
 
 
 def test_a_mask_hides_and_leaves_the_scores(bert: Bert) -> None:
@@ -109,24 +90,3 @@ def test_the_mask_of_a_window_ends_in_the_traces_weights(tmp_path: Path) -> None
             reach = config.window(layer)
             assert reach is not None
             assert torch.equal(allowed, (places[:, None] - places).abs() <= reach)
-
-
-def test_without_a_mask_there_is_none(bert: Bert) -> None:
-    assert allowed_keys(bert, 0, 5) is None
-
-
-def test_a_low_precision_is_read_in_float32(bert: Bert) -> None:
-    trace = bert.trace("the river bank")
-    low = with_heads(trace, trace.queries.bfloat16(), trace.keys.bfloat16())
-    found = head_neurons(low, 1, 2)
-    assert found.scores.dtype == torch.float32
-    torch.testing.assert_close(found.weights, trace.attentions[1, 2], rtol=0, atol=0.02)
-
-
-def test_nan_stays_nan(bert: Bert) -> None:
-    trace = bert.trace("the river")
-    keys = trace.keys.clone()
-    keys[0, 0, 1, 0] = torch.nan
-    found = head_neurons(with_heads(trace, trace.queries, keys), 0, 0)
-    assert found.scores[:, 1].isnan().all()
-    assert found.weights.isnan().all()

@@ -6,8 +6,8 @@ import pytest
 from bertcore.analysis.mixing.toy_head import KEY_ANGLES, VALUES, toy_head
 
 
-@pytest.mark.parametrize("angle", [0, 30, 211, 359])
-@pytest.mark.parametrize("length", [0.0, 0.5, 20.0])
+@pytest.mark.parametrize("angle", [30, 211])
+@pytest.mark.parametrize("length", [0.0, 20.0])
 def test_weights_and_output_are_those_of_the_formula(angle: int, length: float) -> None:
     head, turns = toy_head(angle, length), np.deg2rad(KEY_ANGLES)
     keys = np.array([np.cos(turns), np.sin(turns)]).T

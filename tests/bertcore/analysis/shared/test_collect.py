@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bertcore import Bert
-from bertcore.analysis.shared import collect
 from bertcore.analysis.shared.collect import collect_sentences, collect_tokens, whole_words
 from bertcore.data.texts import Sentence
 from tests.support.tiny import tiny_bert
@@ -23,11 +22,11 @@ def bert() -> Bert:
     return tiny_bert()
 
 
-@pytest.mark.parametrize("batch_tokens", [8, 40, 4096])
+@pytest.mark.parametrize("batch_tokens", [8, 40])
 def test_vectors_equal_each_sentence_alone(
     bert: Bert, batch_tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collect, "BATCH_TOKENS", batch_tokens)
+    monkeypatch.setattr("bertcore.model.likelihood.TOKENS_PER_BATCH", batch_tokens)
     table = collect_tokens(bert, SENTENCES)
     assert table.notes == ()
     assert table.vectors.dtype == np.float32
@@ -88,29 +87,12 @@ def test_sentence_vectors_are_those_of_encode(bert: Bert, pooling: str) -> None:
         np.testing.assert_allclose(table.vectors[layer], expected, atol=1e-5)
 
 
-def test_too_many_sentences(bert: Bert) -> None:
-    table = collect_sentences(bert, SENTENCES, max_sentences=2)
-    assert table.tokens[1] == "He went to the shop / It had rained for one old day."
-    assert len(table) == len(table.sentences) == 2
-    assert "limit is 2" in table.notes[0]
-
-
 def test_wrong_calls(bert: Bert) -> None:
     for function in (collect_tokens, collect_sentences):
         with pytest.raises(ValueError, match="no sentence"):
             function(bert, [])
     with pytest.raises(ValueError, match="'sum'; expected one of mean, cls, max"):
         collect_sentences(bert, SENTENCES, pooling="sum")
-
-
-def test_select_keeps_the_rows(bert: Bert) -> None:
-    table = collect_tokens(bert, SENTENCES)
-    words = table.select(~table.is_special)
-    assert "[CLS]" not in words.tokens
-    assert len(words) == len(words.words) == len(words.spans) == words.vectors.shape[1]
-    keep = np.flatnonzero(~table.is_special)
-    assert (words.vectors == table.vectors[:, keep]).all()
-    assert words.labels == tuple(table.labels[i] for i in keep)
 
 
 def test_whole_words_are_the_mean_of_their_pieces(bert: Bert) -> None:

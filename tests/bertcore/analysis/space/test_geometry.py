@@ -5,10 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bertcore.analysis.space.geometry import (
-    cosines,
-    geometry,
-)
+from bertcore.analysis.space.geometry import cosines, geometry
 
 WORDS = ["a", "b", "a", "c", "b", "a", "d", "e", "b"]
 
@@ -42,22 +39,10 @@ def test_the_cosine_of_two_vectors_at_each_layer() -> None:
     np.testing.assert_allclose(cosines(first.astype("f4"), second.astype("f4")), wanted, rtol=1e-7)
 
 
-def test_the_mean_cosine_by_hand() -> None:
-    found = geometry(np.array([[[3.0, 4.0], [4.0, 3.0]]]), ["a", "b"])
-    assert found.any_pair[0] == pytest.approx(24 / 25)
-
-
-@pytest.mark.parametrize("num_points", [1, 2, 3])
-def test_few_points_and_constant_columns(num_points: int) -> None:
-    found = geometry(np.ones((2, num_points, 4)), list("abc"[:num_points]))
-    assert np.isnan(found.same_word).all()
-    if num_points == 1:
-        assert np.isnan(found.any_pair).all()
-    else:
-        assert found.any_pair == pytest.approx(1)
-
-
-def test_points_that_are_not_finite_are_left_out() -> None:
+def test_few_points_and_those_that_are_not_finite() -> None:
+    one, two = (geometry(np.ones((2, count, 4)), list("ab"[:count])) for count in (1, 2))
+    assert np.isnan([*one.same_word, *two.same_word, *one.any_pair]).all()
+    assert two.any_pair == pytest.approx(1)
     vectors = normal(2, 30, 4)
     vectors[1, 5] = np.nan
     found = geometry(vectors, [str(i) for i in range(30)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bertcore.analysis.space.nearest import nearest, token_vectors
+from bertcore.analysis.space.nearest import nearest_to, token_vectors
 from tests.support.tiny import tiny_bert
 
 TEXTS = ["the river bank was wet", "he went to the bank .", "\u200b", "the dog sat fishing"]
@@ -13,7 +13,8 @@ QUERY = "the bank of the river"
 @pytest.mark.parametrize("layer", [0, 1, 2])
 def test_neighbours_are_those_of_a_plain_search(layer: int) -> None:
     bert = tiny_bert()
-    vector = bert.trace(QUERY).hidden_states[layer, 2]
+    query = bert.trace(QUERY)
+    vector = query.hidden_states[layer, 2]
     rows = []
     for text in TEXTS:
         trace = bert.trace(text)
@@ -23,27 +24,19 @@ def test_neighbours_are_those_of_a_plain_search(layer: int) -> None:
                 cosine = float(vector @ other / (vector.norm() * other.norm()))
                 rows.append((cosine, trace.tokens[place], text, *trace.offsets[place]))
     done: list[float] = []
-    among = token_vectors(bert, TEXTS, layer, on_fraction=done.append)
-    found, mean = nearest(among, vector, k=5)
+    among = token_vectors(bert, [*TEXTS, QUERY], layer, on_fraction=done.append)
+    result = nearest_to(query, among, layer, 2, k=5)  # its own text does not count
+    found, mean = result.neighbours, result.mean
     rows.sort(key=lambda row: -row[0])
     # Equal words at layer 0 differ by their positions alone, so no cosines are equal.
     assert [(f.token, f.text, f.start, f.end) for f in found] == [row[1:] for row in rows[:5]]
     np.testing.assert_allclose([f.cosine for f in found], [row[0] for row in rows[:5]], atol=2e-3)
     assert mean == pytest.approx(np.mean([row[0] for row in rows]), abs=2e-3)
     assert done[-1] == 1
-    assert len(nearest(among, vector, k=1000)[0]) == len(rows)
-
-
-def test_the_own_text_does_not_count() -> None:
-    bert = tiny_bert()
-    among = token_vectors(bert, [*TEXTS, QUERY], 1)
-    vector = bert.trace(QUERY).hidden_states[1, 2]
-    assert nearest(among, vector, k=1)[0][0].text == QUERY
-    found, _ = nearest(among, vector, k=1000, without=QUERY)
-    assert QUERY not in {each.text for each in found}
-    only, mean = nearest(token_vectors(bert, [QUERY], 1), vector, without=QUERY)
-    assert only == []
-    assert np.isnan(mean)
+    assert len(nearest_to(query, among, layer, 2, k=1000).neighbours) == len(rows)
+    alone = nearest_to(query, token_vectors(bert, [QUERY], layer), layer, 2)
+    assert alone.neighbours == ()
+    assert np.isnan(alone.mean)
 
 
 def test_texts_beyond_the_limit_are_left_out_and_told() -> None:

@@ -37,22 +37,16 @@ def test_the_table_is_the_checkpoints() -> None:
     assert abs(float(found.cosines.mean())) < 0.5  # random rows are not sinusoids
 
 
-def test_distances_by_hand() -> None:
+def test_cosines_are_those_of_the_rows_and_their_means_by_distance() -> None:
     found = position_tables(tiny_bert(), 4)
-    unit = found.learned / np.linalg.norm(found.learned, axis=1, keepdims=True)
-    expected = (unit[0] @ unit[2] + unit[1] @ unit[3]) / 2
-    assert found.learned_by_distance[2] == pytest.approx(expected, abs=1e-5)
-    assert found.learned_by_distance[0] == pytest.approx(1, abs=1e-5)
-
-
-def test_cosines_are_those_of_the_rows() -> None:
-    found = position_tables(tiny_bert(), 5)
-    for table, cosines in (
-        (found.learned, found.learned_cosines),
-        (found.sinusoids, found.sinusoid_cosines),
+    for table, cosines, means in (
+        (found.learned, found.learned_cosines, found.learned_by_distance),
+        (found.sinusoids, found.sinusoid_cosines, found.sinusoids_by_distance),
     ):
         norms = np.linalg.norm(table, axis=1)
-        np.testing.assert_allclose(cosines, table @ table.T / np.outer(norms, norms), atol=1e-5)
+        expected = table @ table.T / np.outer(norms, norms)
+        np.testing.assert_allclose(cosines, expected, atol=1e-5)
+        np.testing.assert_allclose(means[2], (expected[0, 2] + expected[1, 3]) / 2, atol=1e-5)
 
 
 def test_bad_input_is_a_sentence(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import torch
 
 from bertcore import Bert
 from bertcore.analysis.words.candidates import Candidate, parse_candidates, score_candidates
-from bertcore.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 
 TEXT = "the [MASK] was steep"
@@ -72,27 +71,6 @@ def test_a_word_of_several_pieces_follows_the_chain_rule(
     assert candidate.rank is None
 
 
-def test_two_words_may_stand_at_one_mask(bert: Bert) -> None:
-    candidate = one(bert, "river bank")
-    expected = by_hand(bert, "the", ["river", "bank"], "was steep")
-    assert candidate.piece_log_probabilities == pytest.approx(expected, abs=1e-5)
-
-
-def test_words_scored_together_equal_words_scored_alone(bert: Bert) -> None:
-    words = ["river", "rivers", "oxen", "bank", "milk"]
-    together = score_candidates(bert, TEXT, "it had rained", (), 2, words)
-    for word, candidate in zip(words, together, strict=True):
-        (alone,) = score_candidates(bert, TEXT, "it had rained", (), 2, [word])
-        assert candidate.piece_log_probabilities == pytest.approx(
-            alone.piece_log_probabilities, abs=1e-5
-        )
-        assert (candidate.word, candidate.pieces, candidate.rank) == (
-            word,
-            alone.pieces,
-            alone.rank,
-        )
-
-
 def test_the_other_masks_stay_masks(bert: Bert) -> None:
     (first, second) = bert.fill_mask("the [MASK] was [MASK]", top_k=10**6)
     for position, filled in ((2, first), (4, second)):
@@ -100,13 +78,6 @@ def test_the_other_masks_stay_masks(bert: Bert) -> None:
             bert, "the river was steep", None, (2, 4), position, ["milk"]
         )
         assert candidate.probability == pytest.approx(dict(filled)["milk"], abs=1e-7)
-
-
-def test_words_of_one_piece_are_a_distribution(bert: Bert) -> None:
-    words = [w for w in bert.tokenizer.vocab if not w.startswith("[")]
-    total = sum(c.probability or 0 for c in score_candidates(bert, TEXT, None, (), 2, words))
-    special = sum(p for w, p in bert.fill_mask(TEXT, top_k=10**6)[0] if w.startswith("["))
-    assert total == pytest.approx(1 - special, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +121,3 @@ def test_parse_candidates(line: str, words: tuple[str, ...]) -> None:
 def test_a_position_without_a_mask_is_refused(bert: Bert, position: int) -> None:
     with pytest.raises(ValueError, match=f"token {position} is not a \\[MASK\\]"):
         score_candidates(bert, TEXT, None, (), position, ["river"])
-
-
-def test_without_the_head_there_is_a_sentence() -> None:
-    headless = tiny_bert(heads=ALL_HEADS - {"mlm"})
-    with pytest.raises(ValueError, match="no masked-word"):
-        score_candidates(headless, TEXT, None, (), 2, ["river"])

@@ -1,19 +1,35 @@
-"""A text continued by a causal model: against `generate` of transformers, draws, bad input."""
+"""Texts continued by a causal model, UniLM or masks, against transformers."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.words.continuation import MOST_TOKENS, continue_text
-from bertcore.analysis.words.next_words import predict_next
+from bertcore.analysis.words.continuation import (
+    MOST_TOKENS,
+    continue_text,
+    write_with_masks,
+)
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_others import make_other
 
 TEXT = "the old man sat"
+WHOLE = "The old man sat on the mat."
+
+
+@pytest.fixture(scope="module")
+def bert() -> Bert:
+    return tiny_bert()
+
+
+@pytest.fixture(scope="module")
+def twin() -> Bert:
+    return tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
 
 
 @pytest.fixture(scope="module")
@@ -57,54 +73,16 @@ def test_gpt2_ends_at_its_end_token_as_in_transformers(tmp_path: Path) -> None:
     assert found.text == ""
 
 
-def test_each_token_is_the_best_one_there(causal: Bert) -> None:
-    found = continue_text(causal, TEXT, 4)
-    for each in found.written:
-        assert each.token == each.best[0][0]
-        assert each.probability == pytest.approx(each.best[0][1])
-    first = predict_next(causal, TEXT, positions=[5])  # [CLS] and four words stand before
-    assert found.written[0].token == first.words[0, 0]
-    assert found.written[0].probability == pytest.approx(float(first.probabilities[0, 0]), rel=1e-4)
-
-
-def test_draws_are_seeded_and_follow_the_temperature(causal: Bert) -> None:
+def test_draws_are_seeded_and_follow_the_temperature(twin: Bert) -> None:
     one, same, other = (
-        continue_text(causal, TEXT, 12, temperature=1.0, seed=seed) for seed in (1, 1, 2)
+        continue_text(twin, TEXT, 12, temperature=1.0, seed=seed) for seed in (1, 1, 2)
     )
     assert one == same
     assert one.text != other.text
-    cold = continue_text(causal, TEXT, 6, temperature=0.01, seed=3)
+    cold = continue_text(twin, TEXT, 6, temperature=0.01, seed=3)
     assert [each.token for each in cold.written] == [
-        each.token for each in continue_text(causal, TEXT, 6).written
+        each.token for each in continue_text(twin, TEXT, 6).written
     ]
-
-
-def test_it_ends_at_the_last_position(causal: Bert) -> None:
-    found = continue_text(causal, "it " * 55, 60)
-    assert found.is_ended
-    assert 0 < len(found.written) <= causal.max_length - 56
-    assert all(np.isfinite(each.probability) for each in found.written)
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"num_tokens": 0}, "num_tokens is 0"),
-        ({"num_tokens": MOST_TOKENS + 1}, "num_tokens"),
-        ({"temperature": -1.0}, "temperature is -1"),
-        ({"temperature": float("nan")}, "temperature is nan"),
-        ({"text": "it " * 99}, "Shorten"),
-    ],
-)
-def test_bad_input_is_a_sentence(causal: Bert, changes: dict[str, object], expected: str) -> None:
-    values = {"text": TEXT, **changes}
-    with pytest.raises(ValueError, match=expected):
-        continue_text(causal, **values)  # type: ignore[arg-type]
-
-
-def test_a_masked_model_is_refused() -> None:
-    with pytest.raises(ValueError, match="next token"):
-        continue_text(tiny_bert(), TEXT)
 
 
 @pytest.mark.parity
@@ -137,3 +115,51 @@ def test_a_unilm_text_longer_than_its_rows_is_a_sentence() -> None:
         continue_text(bert, "the old man sat " * 40)
     almost = " ".join(["the"] * (bert.max_length - 3))
     assert len(continue_text(bert, almost, 9).written) == 2
+
+
+def test_each_step_is_the_surest_answer(bert: Bert) -> None:
+    found = write_with_masks(bert, WHOLE, 4)
+    assert sorted(step.position for step in found.steps) == list(found.places)
+    filled: dict[int, str] = {}
+    for step in found.steps:
+        tokens = [*step.tokens]
+        assert [tokens[place] for place in found.places] == [
+            filled.get(place, "[MASK]") for place in found.places
+        ]
+        encoding = bert.tokenize(f"{WHOLE} [MASK] [MASK] [MASK] [MASK]")
+        ids = list(encoding.input_ids)
+        for place, word in filled.items():
+            ids[place] = bert.tokenizer.vocab.index(word)
+        positions, p = bert.mask_probabilities(replace(encoding, input_ids=ids))
+        p[:, bert.tokenizer.special_ids] = 0
+        row = int(p.max(-1).values.argmax())
+        assert positions[row] == step.position
+        assert bert.tokenizer.vocab[int(p[row].argmax())] == step.word
+        assert float(p[row].max()) == pytest.approx(step.probability, rel=1e-5)
+        trace = bert.trace(WHOLE, encoding=replace(encoding, input_ids=ids))
+        own = trace.attentions[:, :, step.position].mean(1)
+        np.testing.assert_allclose(step.weights, own, atol=1e-6)
+        filled[step.position] = step.word
+    assert found.joint == pytest.approx(math.prod(step.probability for step in found.steps))
+    assert found.text.replace(" ", "") == "".join(
+        filled[place].removeprefix("##") for place in found.places
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda b, t: continue_text(b, TEXT), "next token"),
+        (lambda b, t: continue_text(t, TEXT, 0), "num_tokens is 0"),
+        (lambda b, t: continue_text(t, TEXT, MOST_TOKENS + 1), "num_tokens"),
+        (lambda b, t: continue_text(t, TEXT, temperature=float("nan")), "temperature is nan"),
+        (lambda b, t: continue_text(t, "it " * 99), "the text fills all"),
+        (lambda b, t: write_with_masks(b, TEXT, 21), "num_tokens is 21"),
+        (lambda b, t: write_with_masks(b, "The [MASK] sat", 2), "the text already has"),
+        (lambda b, t: write_with_masks(b, "mat " * 60, 9), "9 masks do not fit"),
+        (lambda b, t: write_with_masks(t, TEXT, 2), ".*mask"),
+    ],
+)
+def test_bad_input_is_a_sentence(bert: Bert, twin: Bert, call: Any, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        call(bert, twin)

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 
 from bertcore import Bert
 from bertcore.analysis.words.epoch_masks import COPIES, NUM_EPOCHS, epoch_masks
-from bertcore.objectives.masking import num_masked
+from bertcore.model.objectives.masking import num_masked
 from tests.support.tiny import tiny_bert
 
 TEXT = "The film was very good. She sat on the mat in the old house. It had rained all night."
@@ -55,33 +54,13 @@ def test_the_row_is_that_of_the_text(bert: Bert) -> None:
     np.testing.assert_array_equal((found.fates > 0).sum(1), wanted)
 
 
-def test_one_epoch_is_one_row(bert: Bert) -> None:
-    found = epoch_masks(bert, TEXT, num_epochs=1, seed=3)
-    np.testing.assert_array_equal(found.fates, epoch_masks(bert, TEXT, seed=3).fates[:1])
-
-
-def test_shares_over_many_epochs(bert: Bert) -> None:
-    found = epoch_masks(bert, TEXT, num_epochs=600, dupe_factor=0, masked_lm_prob=0.3)
-    counts = np.bincount(found.fates[found.fates > 0], minlength=4)[1:]
-    np.testing.assert_allclose(counts / counts.sum(), [0.8, 0.1, 0.1], atol=0.025)
-    hidden = (found.fates > 0).mean(0)[1:-1]
-    np.testing.assert_allclose(hidden, hidden.mean(), atol=0.09)  # each place alike
-
-
 def test_of_a_long_text_the_first_row_is_followed(bert: Bert) -> None:
     text = " ".join(f"{word} came home." for word in ("man", "river", "film", "house") * 30)
     for dupe_factor in (0, 4):
-        found = epoch_masks(bert, text, dupe_factor=dupe_factor, num_epochs=8)
+        found = epoch_masks(bert, text, dupe_factor=dupe_factor)
         first = bert.tokenize("man came home. river came home.").tokens[1:-1]
         assert found.tokens[1 : 1 + len(first)] == tuple(first)
-        assert found.num_masks == (dupe_factor or 8)
-
-
-def test_the_same_seed_gives_the_same_masks(bert: Bert) -> None:
-    torch.manual_seed(5)
-    first = epoch_masks(bert, TEXT, seed=8).fates
-    np.testing.assert_array_equal(first, epoch_masks(bert, TEXT, seed=8).fates)
-    assert (first != epoch_masks(bert, TEXT, seed=9).fates).any()
+        assert found.num_masks == (dupe_factor or NUM_EPOCHS)
 
 
 @pytest.mark.parametrize(

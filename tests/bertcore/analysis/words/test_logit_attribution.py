@@ -1,7 +1,6 @@
 """Direct logit attribution: the parts sum to the logit, and each is what it is said to be."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,14 +99,6 @@ def test_neurons_and_sources_sum_to_their_parts(name: str, opened: Opened) -> No
     assert len(found.parts) == len({part[:3] for part in found.parts})
 
 
-def gradient_of_logit(bert: Bert, hidden: torch.Tensor, word_id: int) -> torch.Tensor:
-    """Return the gradient of a logit by the last state, which is no held direction: GELU bends."""
-    hidden = hidden.clone().requires_grad_()
-    bert.module.mlm_logits(hidden)[word_id].backward()
-    assert hidden.grad is not None
-    return hidden.grad
-
-
 def share_by_difference(bert: Bert, trace: Trace, mask: int, head: int, word_id: int) -> float:
     """Return the share of a head of the last layer, by its own path through the held network.
 
@@ -142,29 +133,6 @@ def test_a_heads_share_is_what_it_wrote_carried_to_the_decoder(opened: Opened) -
         assert share == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_held_factor_is_no_gradient(opened: Opened) -> None:
-    """The parts of a linearisation by the gradient do not sum to the logit; ours do."""
-    bert, trace, mask = opened("BertForPreTraining")
-    found = logit_attribution(bert, trace, mask)
-    state = trace.hidden_states[-1, mask]
-    linearised = float(gradient_of_logit(bert, state, found.word_id) @ state)
-    assert abs(linearised - found.logit) > 0.01
-
-
-def test_biases_of_zero_have_no_share(tmp_path: Path) -> None:
-    bert = tiny_bert()
-    with torch.no_grad():
-        for name, parameter in bert.module.named_parameters():
-            if name.endswith("bias"):
-                parameter.zero_()
-    trace = bert.trace("the river [MASK] was steep .")
-    found = logit_attribution(bert, trace, 3)
-    kinds = ("embedding_bias", "attention_bias", "feed_forward_bias", "final_bias", "decoder_bias")
-    assert found.total(*kinds) == 0  # type: ignore[arg-type]
-    shown = found.total("token", "segment", "position", "head", "feed_forward")
-    assert shown == pytest.approx(found.logit)
-
-
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_neuron_raises_words_by_its_share(name: str, opened: Opened) -> None:
     """Forward to the words and back from a word are the same number."""
@@ -195,17 +163,6 @@ def test_what_is_not_there_is_refused(call: Any, about: str) -> None:
     bert = tiny_bert()
     with pytest.raises(ValueError, match=about):
         call(bert, bert.trace("the river bank was steep ."))
-
-
-def test_no_neurons_have_no_words() -> None:
-    bert = tiny_bert()
-    assert pushed_words(bert, bert.trace("the river ."), 1, 0, []) == ()
-
-
-def test_without_a_masked_word_head_there_is_no_logit() -> None:
-    bert = tiny_bert(heads=frozenset({"pooler"}))
-    with pytest.raises(ValueError, match="masked-word"):
-        logit_attribution(bert, bert.trace("the river ."), 1)
 
 
 def test_a_pair_with_segments_has_shares_of_its_embeddings(opened: Opened) -> None:

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.words.leakage import paths_back
 from bertcore.analysis.words.readings import (
     Reading,
     Side,
@@ -17,7 +16,7 @@ from bertcore.analysis.words.readings import (
     read_one_side,
     visible,
 )
-from bertcore.network import ALL_HEADS
+from bertcore.model.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_others import make_other
 
@@ -43,41 +42,40 @@ def changed(text: str, old: str, new: str) -> str:
 
 
 @pytest.mark.parity
-def test_both_sides_equal_transformers(bert: Bert, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "class_name", "reader"),
+    [
+        ("bert", "BertForMaskedLM", MAN),
+        ("twin", "BertLMHeadModel", MAN - 1),
+        ("one side", "BertLMHeadModel", MAN),
+    ],
+)
+def test_readings_equal_transformers(
+    bert: Bert, twin: Bert, tmp_path: Path, name: str, class_name: str, reader: int
+) -> None:
     transformers = pytest.importorskip("transformers")
-    model = transformers.BertForMaskedLM.from_pretrained(
-        bert.save(tmp_path / "b"), attn_implementation="eager"
-    ).eval()
-    found = read_both_sides(bert, TEXT, None, MAN, 3)
-    ids = torch.tensor([bert.tokenize(TEXT).input_ids])
+    model = twin if name == "twin" else bert
+    options = {} if name == "bert" else {"is_decoder": True}
+    theirs = getattr(transformers, class_name).from_pretrained(
+        model.save(tmp_path / "m"), attn_implementation="eager", **options
+    )
+    if name == "bert":
+        found = read_both_sides(bert, TEXT, None, MAN, 3)
+    elif name == "twin":
+        found = read_left(twin, TEXT, None, (0, TEXT.index("man")), 3)
+    else:
+        found = read_one_side(bert, TEXT, None, MAN, "left", 3)
+    ids = torch.tensor([model.tokenize(TEXT).input_ids])
     token_id = int(ids[0, MAN])
-    ids[0, MAN] = bert.tokenizer.mask_id
+    if name != "twin":
+        ids[0, MAN] = bert.tokenizer.mask_id
     with torch.inference_mode():
-        out = model(input_ids=ids, output_attentions=True)
-    p = out.logits[0, MAN].double().softmax(-1)
+        out = theirs.eval()(input_ids=ids, output_attentions=True)
+    p = out.logits[0, reader].double().softmax(-1)
     assert found.probability == pytest.approx(float(p[token_id]), abs=1e-5)
     assert [one for _, one in found.best] == pytest.approx(p.topk(3).values.tolist(), abs=1e-5)
-    theirs = torch.stack(out.attentions)[:, 0].mean(1)
-    np.testing.assert_allclose(found.weights, theirs, atol=1e-5)
-    assert (found.tokens[MAN], found.token, found.reader) == ("[MASK]", "man", MAN)
-
-
-@pytest.mark.parity
-def test_the_left_equals_transformers(twin: Bert, tmp_path: Path) -> None:
-    transformers = pytest.importorskip("transformers")
-    model = transformers.BertLMHeadModel.from_pretrained(
-        twin.save(tmp_path / "t"), attn_implementation="eager"
-    ).eval()
-    found = read_left(twin, TEXT, None, (0, TEXT.index("man")), 3)
-    ids = torch.tensor([twin.tokenize(TEXT).input_ids])
-    with torch.inference_mode():
-        out = model(input_ids=ids, output_attentions=True)
-    p = out.logits[0, MAN - 1].double().softmax(-1)
-    assert found.probability == pytest.approx(float(p[ids[0, MAN]]), abs=1e-5)
-    assert [one for _, one in found.best] == pytest.approx(p.topk(3).values.tolist(), abs=1e-5)
-    theirs = torch.stack(out.attentions)[:, 0].mean(1)
-    np.testing.assert_allclose(found.weights, theirs, atol=1e-5)
-    assert (found.token, found.position, found.reader) == ("man", MAN, MAN - 1)
+    np.testing.assert_allclose(found.weights, torch.stack(out.attentions)[:, 0].mean(1), atol=1e-5)
+    assert (found.token, found.position, found.reader) == ("man", MAN, reader)
 
 
 def test_what_is_not_seen_does_not_matter(bert: Bert, twin: Bert) -> None:
@@ -98,40 +96,12 @@ def test_what_is_not_seen_does_not_matter(bert: Bert, twin: Bert) -> None:
             assert same != bool(usual.sees[at]), old
 
 
-def test_who_is_seen(bert: Bert, twin: Bert) -> None:
-    both = read_both_sides(bert, TEXT, PAIR, MAN)
-    assert both.sees.sum() == len(both.tokens) - 1
-    assert not both.sees[MAN]
-    left = read_left(twin, TEXT, PAIR, (0, TEXT.index("man")))
-    assert left.sees.tolist() == [place < MAN for place in range(len(left.tokens))]
-
-
 def test_a_pair_is_read_on(twin: Bert) -> None:
     found = read_left(twin, TEXT, PAIR, (1, PAIR.index("rained")))
     alone = read_left(twin, f"{TEXT} {PAIR}", None, (0, len(TEXT) + 1 + PAIR.index("rained")))
     assert found.token == "rained"
     assert found.best == alone.best
     assert found.tokens == alone.tokens
-
-
-@pytest.mark.parity
-def test_the_left_alone_equals_transformers_with_causal_attention(
-    bert: Bert, tmp_path: Path
-) -> None:
-    transformers = pytest.importorskip("transformers")
-    model = transformers.BertLMHeadModel.from_pretrained(
-        bert.save(tmp_path / "b"), attn_implementation="eager", is_decoder=True
-    ).eval()
-    found = read_one_side(bert, TEXT, None, MAN, "left", 3)
-    ids = torch.tensor([bert.tokenize(TEXT).input_ids])
-    token_id = int(ids[0, MAN])
-    ids[0, MAN] = bert.tokenizer.mask_id
-    with torch.inference_mode():
-        out = model(input_ids=ids, output_attentions=True)
-    p = out.logits[0, MAN].double().softmax(-1)
-    assert found.probability == pytest.approx(float(p[token_id]), abs=1e-5)
-    assert [one for _, one in found.best] == pytest.approx(p.topk(3).values.tolist(), abs=1e-5)
-    np.testing.assert_allclose(found.weights, torch.stack(out.attentions)[:, 0].mean(1), atol=1e-5)
 
 
 def test_two_sides_apart_see_what_their_masks_allow(bert: Bert) -> None:
@@ -180,11 +150,6 @@ def test_a_typed_mask_has_no_original(bert: Bert) -> None:
     assert (apart.probability, apart.rank) == (None, None)
 
 
-def test_nothing_comes_back_where_attention_is_causal(twin: Bert) -> None:
-    """What i hands to j cannot come back: j stands after i, and i does not see it."""
-    assert np.abs(paths_back(twin, twin.trace(TEXT)).returned).max() < 1e-6
-
-
 @pytest.mark.parametrize(
     "name", ["XLNetLMHeadModel", "T5ForConditionalGeneration", "BartForConditionalGeneration"]
 )
@@ -207,20 +172,18 @@ def test_other_architectures_of_masked_words_are_read(name: str, tmp_path: Path)
 
 
 def test_bad_input_is_a_sentence(bert: Bert, twin: Bert) -> None:
-    with pytest.raises(ValueError, match="token 0 cannot be masked"):
-        read_both_sides(bert, TEXT, None, 0)
+    headless = tiny_bert(heads=ALL_HEADS - {"mlm"})
     with pytest.raises(ValueError, match="has no mask"):
         read_both_sides(twin, TEXT, None, MAN)
-    for model in (twin, tiny_bert(heads=ALL_HEADS - {"mlm"})):
+    for model in (twin, headless):
         with pytest.raises(ValueError, match="mask"):
             read_apart(model, TEXT, None, MAN)
     with pytest.raises(ValueError, match="token 99 cannot be masked"):
         read_one_side(bert, TEXT, None, 99, "right")
-    with pytest.raises(ValueError, match=r"such as the shipped .causal., or a GPT-2"):
-        read_left(bert, TEXT, None, (0, 0))
-    with pytest.raises(ValueError, match="no token at this place"):
-        read_left(twin, TEXT, None, (0, 3))  # the space after "The"
-    with pytest.raises(ValueError, match="too long"):
-        read_left(twin, "mat " * 80, None, (0, 79 * 4))
-    with pytest.raises(ValueError, match="masked-word"):
-        read_both_sides(tiny_bert(heads=ALL_HEADS - {"mlm"}), TEXT, None, MAN)
+    for model, text, character, words in (
+        (bert, TEXT, 0, r"such as the shipped .causal., or a GPT-2"),
+        (twin, TEXT, 3, "no token at this place"),  # the space after "The"
+        (twin, "mat " * 80, 79 * 4, "too long"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read_left(model, text, None, (0, character))

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 import torch.nn.functional as F
 from sentence_transformers.base.modules import Dense
 from sentence_transformers.sentence_transformer.modules import Normalize
@@ -12,10 +11,9 @@ from sentence_transformers.sentence_transformer.modules import Normalize
 from bertcore import Bert, load
 from bertcore.analysis.words.sentence_similarity import (
     shared_words,
-    similar_together,
     similarities,
 )
-from bertcore.sentences import POOLINGS, SentenceModules
+from bertcore.model.sentences import POOLINGS, SentenceModules
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.tiny import tiny_bert
 
@@ -73,23 +71,3 @@ def test_a_normalised_encoder_splits_and_one_with_a_dense_layer_says_why_not(
     make_sentence_encoder(tmp_path / "dense", after=(Dense(32, 8),))
     with pytest.raises(ValueError, match="a dense layer to 8 numbers"):
         shared_words(load(tmp_path / "dense", device="cpu"), *TEXTS[:2])
-
-
-def test_similar_sentences_stand_together() -> None:
-    groups = torch.eye(2)[torch.tensor([0, 1, 0, 1, 0])] + 0.05 * torch.randn(
-        5, 2, generator=torch.Generator().manual_seed(0)
-    )
-    unit = F.normalize(groups, dim=-1)
-    order = similar_together((unit @ unit.T).numpy())
-    assert sorted(order) == list(range(5))
-    assert {frozenset(order[:3]), frozenset(order[:2])} & {
-        frozenset({0, 2, 4}),
-        frozenset({1, 3}),
-    }
-    assert similar_together(np.full((3, 3), np.nan, dtype=np.float32)) == [0, 1, 2]
-    assert similar_together(np.ones((2, 2), dtype=np.float32)) in ([0, 1], [1, 0])
-
-
-def test_one_sentence_has_no_matrix() -> None:
-    with pytest.raises(ValueError, match="at least two"):
-        similarities(tiny_bert(), TEXTS[:1])

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch.nn import functional
 
 from bertcore import Bert, load
-from bertcore.analysis.compare.weight_drift import part_of
 from bertcore.analysis.words.epoch_masks import epoch_masks
+from bertcore.analysis.words.surprise import example_mask
 from bertcore.analysis.words.training_example import (
     TrainingExample,
+    example_version,
     network_after,
     one_step,
     training_example,
 )
-from bertcore.pretraining.loss import BatchTensors, pretraining_loss
+from bertcore.training.pretraining.loss import pretraining_loss
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 
@@ -43,9 +43,9 @@ def test_the_loss_is_that_of_a_training_step(bert: Bert) -> None:
         assert tuple(map(name, found.input_ids)) == found.input_tokens
         assert [name(label) for label in found.labels] == [g.token for g in found.guesses]
         true = pretraining_loss(bert.module, _batch(found))
-        assert found.mlm_loss == pytest.approx(float(true.mlm_loss.detach()), abs=1e-5)
-        assert found.nsp_loss == pytest.approx(float(true.nsp_loss.detach()), abs=1e-5)
-        assert found.loss == pytest.approx(float(true.loss.detach()), abs=1e-5)
+        assert found.mlm_loss == pytest.approx(float(true["mlm_loss"].detach()), abs=1e-5)
+        assert found.nsp_loss == pytest.approx(float(true["nsp_loss"].detach()), abs=1e-5)
+        assert found.loss == pytest.approx(float(true["loss"].detach()), abs=1e-5)
 
 
 def test_tokens_are_the_sentences_that_are_named(bert: Bert) -> None:
@@ -79,17 +79,6 @@ def test_a_lone_sentence_always_gets_a_random_one(bert: Bert) -> None:
     for seed in range(10):
         found = training_example(bert, "The film was very good.", OTHERS, seed=seed)
         assert found.is_random
-        assert found.is_lone
-    assert not any(one.is_lone for one in draws(bert) if not one.is_random)
-
-
-def test_a_long_pair_is_cut(bert: Bert) -> None:
-    found = training_example(bert, TEXT, OTHERS, max_seq_length=12)
-    assert len(found.tokens) <= 12
-    cut = sum(one.num_tokens - one.num_kept for one in found.sentences if one.part)
-    kept = sum(one.num_kept for one in found.sentences)
-    assert kept == len(found.tokens) - 3
-    assert cut >= 0
 
 
 def test_actions_and_guesses(bert: Bert) -> None:
@@ -135,14 +124,6 @@ def test_a_tokenizer_without_special_tokens_is_refused(name: str, tmp_path: Path
         epoch_masks(other, "She sat.", seed=0)
 
 
-def test_segments_are_those_of_a_pair(bert: Bert) -> None:
-    for found in draws(bert)[:5]:
-        assert found.tokens[0] == "[CLS]"
-        assert found.tokens.count("[SEP]") == 2
-        middle = found.tokens.index("[SEP]")
-        assert found.segment_ids == (0,) * (middle + 1) + (1,) * (len(found.tokens) - middle - 1)
-
-
 def test_one_step_is_adams_first(bert: Bert) -> None:
     """Against torch's own Adam on a copy; the opened network stays as it is."""
     found = draws(bert, masked_lm_prob=0.3)[3]
@@ -155,11 +136,11 @@ def test_one_step_is_adams_first(bert: Bert) -> None:
         parameter.requires_grad_()
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
     batch = _batch(found)
-    pretraining_loss(network, batch).loss.backward()
+    pretraining_loss(network, batch)["loss"].backward()
     optimizer.step()
     after = pretraining_loss(network, batch)
-    assert effect.mlm_loss == pytest.approx(float(after.mlm_loss.detach()), rel=1e-3)
-    assert effect.nsp_loss == pytest.approx(float(after.nsp_loss.detach()), rel=1e-3)
+    assert effect.mlm_loss == pytest.approx(float(after["mlm_loss"].detach()), rel=1e-3)
+    assert effect.nsp_loss == pytest.approx(float(after["nsp_loss"].detach()), rel=1e-3)
     assert effect.loss < found.loss
     stepped = dict(network_after(bert, found, learning_rate=1e-3).named_parameters())
     for name, parameter in network.named_parameters():
@@ -170,38 +151,54 @@ def test_one_step_is_adams_first(bert: Bert) -> None:
         one_step(bert, found, learning_rate=0)
 
 
-def test_each_objective_alone_misses_parts_that_both_together_move(bert: Bert) -> None:
-    found = draws(bert, masked_lm_prob=0.3)[3]
-    batch, missed = _batch(found), []
-    for objectives in ("words", "pair", "both"):
-        network = copy.deepcopy(bert.module)
-        for parameter in network.parameters():
-            parameter.requires_grad_()
-        hidden = network(batch.input_ids, batch.segment_ids)
-        words = network.mlm_logits(hidden[0, batch.positions[0]])
-        losses = {
-            "words": functional.cross_entropy(words, batch.labels[0]),
-            "pair": functional.cross_entropy(
-                network.nsp_logits(hidden), batch.next_sentence_labels
-            ),
-        }
-        losses["both"] = losses["words"] + losses["pair"]
-        losses[objectives].backward()
-        still = [n for n, p in network.named_parameters() if p.grad is None or not p.grad.any()]
-        missed.append({part_of(name)[1] for name in still})
-    assert missed == [{"pooler", "next-sentence head"}, {"masked-word head"}, set()]
+def _batch(found: TrainingExample) -> dict[str, torch.Tensor]:
+    return {
+        "input_ids": torch.tensor([found.input_ids]),
+        "segment_ids": torch.tensor([found.segment_ids]),
+        "positions": torch.tensor([[guess.position for guess in found.guesses]]),
+        "labels": torch.tensor([found.labels]),
+        "weights": torch.ones(1, len(found.guesses)),
+        "next_sentence_labels": torch.tensor([int(found.is_random)]),
+        "total_masked": torch.tensor(float(len(found.guesses))),
+        "total_pairs": torch.tensor(1.0),
+    }
 
 
-def _batch(found: TrainingExample) -> BatchTensors:
-    return BatchTensors(
-        input_ids=torch.tensor([found.input_ids]),
-        segment_ids=torch.tensor([found.segment_ids]),
-        attention_mask=None,
-        positions=torch.tensor([[guess.position for guess in found.guesses]]),
-        labels=torch.tensor([found.labels]),
-        weights=torch.ones(1, len(found.guesses)),
-        next_sentence_labels=torch.tensor([int(found.is_random)]),
-        total_masked=torch.tensor(float(len(found.guesses))),
-        total_pairs=torch.tensor(1.0),
-        total_tokens=torch.tensor(float(len(found.tokens))),
+@pytest.fixture(scope="module")
+def shipped() -> Bert:
+    bert = load("default", device="cpu")
+    assert isinstance(bert, Bert)
+    return bert
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("Paris is the capital of France.", None),
+        ("He went to the shop.", "Then he bought some milk."),
+        ("  The OLD man   sat by the river. ", None),
+    ],
+)
+def test_one_word_is_replaced_by_the_best_other(shipped: Bert, text: str, pair: str | None) -> None:
+    version = example_version(shipped, text, pair)
+    assert version is not None
+    before, after = text + (pair or ""), version.text + (version.text_pair or "")
+    assert before != after
+    assert before.replace(version.original, version.replacement, 1) == after
+    position = example_mask(shipped, text, pair)
+    encoding = shipped.tokenize(text, pair)
+    assert encoding.tokens[position] == version.original.lower()
+    assert version.original[0].isupper() == version.replacement[0].isupper()
+    (best,) = shipped.fill_mask(
+        text.replace(version.original, "[MASK]"),
+        pair and pair.replace(version.original, "[MASK]"),
+        top_k=20,
     )
+    words = [w for w, _ in best if w.isalpha() and w != version.original.lower()]
+    assert version.replacement.lower() == words[0]
+
+
+def test_no_example_version(shipped: Bert) -> None:
+    assert example_version(shipped, "!? 3 . ;") is None
+    with pytest.raises(ValueError, match="no token"):
+        example_version(tiny_bert(), "[MASK]")

@@ -1,0 +1,1 @@
+"""What pages, notebooks and files draw with: browser components, views of attention, HTML files."""

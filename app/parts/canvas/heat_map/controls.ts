@@ -1,0 +1,122 @@
+// The controls around the heat map: layers, heads, order, level, zoom, and the legend below.
+
+import { element, replaceBefore } from "../../browser/elements";
+import { range, said } from "../../browser/text";
+import { button, disableInFile, further, select, show, wordsCheckbox, type Checkbox } from "../shared/controls";
+import { brokenNote, colourBar, kindKeys } from "../shared/legend";
+import type { MapModel } from "./model";
+import { COLUMN_ORDERS, ROW_ORDERS, type ColumnOrder, type RowOrder } from "./order";
+import type { MapPainter } from "./painter";
+
+const TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
+const TICK_DISTANCE = 0.145; // least, of the length of the scale: their numbers do not touch
+
+/** What the controls ask of the view. */
+export interface MapActions {
+  choose(change: { layers?: number[]; heads?: number[] }): void;
+  sortRows(by: RowOrder): void;
+  sortColumns(by: ColumnOrder): void;
+  showWords(isOn: boolean): void;
+  /** 0 for the whole map. */
+  zoomBy(factor: number): void;
+}
+
+export class MapControls {
+  readonly rows: HTMLElement[];
+  readonly title = element("h2", { className: "title" });
+  readonly foot = element("div", { className: "foot" });
+  private readonly layerBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Layers of the mean") });
+  private readonly headBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Heads of the mean") });
+  private readonly allLayers: HTMLButtonElement;
+  private readonly allHeads: HTMLButtonElement;
+  private readonly rowSelect: HTMLSelectElement;
+  private readonly columnSelect: HTMLSelectElement;
+  private readonly words: Checkbox;
+  private readonly zoomOut: HTMLButtonElement;
+  private readonly whole: HTMLButtonElement;
+
+  constructor(
+    private readonly model: MapModel, private readonly painter: MapPainter, private readonly actions: MapActions,
+    private readonly saving: HTMLElement,
+  ) {
+    this.foot.append(saving);
+    this.allLayers = button("all", "The mean over all layers", () => actions.choose({ layers: range(model.header.num_layers) }));
+    this.allHeads = button("all", "The mean over all heads", () => actions.choose({ heads: range(model.header.num_heads) }));
+    this.rowSelect = select("Order of the rows", ROW_ORDERS, (by) => actions.sortRows(by));
+    this.columnSelect = select("Order of the columns", COLUMN_ORDERS, (by) => actions.sortColumns(by));
+    this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
+    const zoomIn = button("+", "Zoom in (key +)", () => actions.zoomBy(1.6), "step");
+    this.zoomOut = button("\u2212", "Zoom out (key \u2212)", () => actions.zoomBy(1 / 1.6), "step");
+    this.whole = button("whole", "The whole map (key 0, or double click)", () => actions.zoomBy(0));
+    this.rows = [
+      element("div", { className: "controls" },
+        element("span", { className: "group heads" }, said("Layers"), this.layerBox, this.allLayers)),
+      element("div", { className: "controls" },
+        element("span", { className: "group heads" }, said("Heads"), this.headBox, this.allHeads),
+        further(element("label", {}, said("Rows"), this.rowSelect), element("label", {}, said("Columns"), this.columnSelect),
+          this.words.root, element("span", { className: "group" }, said("Zoom"), this.zoomOut, zoomIn, this.whole))),
+    ];
+  }
+
+  refresh(): void {
+    const { model, actions } = this;
+    const { header } = model;
+    const { num_layers: layers, num_heads: heads } = header;
+    refreshChips(this.layerBox, layers, model.layers, "Layer", (next) => actions.choose({ layers: next }));
+    refreshChips(this.headBox, heads, model.heads, "Head", (next) => actions.choose({ heads: next }));
+    this.allLayers.disabled = model.layers.size === layers;
+    this.allHeads.disabled = model.heads.size === heads;
+    this.allLayers.hidden = layers === 1;
+    this.allHeads.hidden = heads === 1;
+    show(this.words.root, header.starts.length < header.tokens.length);
+    this.words.input.checked = model.byWord;
+    this.rowSelect.value = model.rowsBy;
+    this.columnSelect.value = model.columnsBy;
+    this.refreshZoom();
+    this.title.textContent = header.title;
+    const chips = [...this.layerBox.children, ...this.headBox.children] as HTMLButtonElement[];
+    disableInFile([...chips, this.allLayers, this.allHeads], header, "this map");
+  }
+
+  refreshZoom(): void {
+    this.zoomOut.disabled = this.whole.disabled = this.model.window.isWhole;
+  }
+
+  refreshFoot(): void {
+    const { header } = this.model;
+    const isMean = header.layers.length > 1 || header.heads.length !== 1;
+    const broken = brokenNote(header.missing, isMean ? "a mean that includes one has no value" : "they have no colour");
+    replaceBefore(this.saving, element("span", { className: "key" }, header.unit ?? "weight", this.scale()), ...kindKeys(header), ...broken);
+  }
+
+  private scale(): HTMLCanvasElement {
+    const { scaleTop, theme } = this.painter;
+    const ticks: [number, string][] = [];
+    for (const weight of [0, ...TICKS.filter((tick) => tick <= scaleTop)]) {
+      const at = Math.sqrt(weight / scaleTop);
+      if (!ticks.length || at - ticks[ticks.length - 1][0] >= TICK_DISTANCE) ticks.push([at, String(weight)]);
+    }
+    return colourBar(`Colour scale from 0 to ${scaleTop.toPrecision(2)}`, theme, {
+      width: 200, margin: 10, ticks, colour: (at) => `rgb(${this.painter.colour(at).join(",")})`,
+    });
+  }
+}
+
+// A row of buttons of which several may be pressed; a plain click takes one alone.
+function refreshChips(box: HTMLElement, number: number, chosen: Set<number>, name: string, pick: (next: number[]) => void): void {
+  if (box.children.length !== number) {
+    box.replaceChildren(...range(number).map((k) => {
+      const title = `${name} ${k}: a click shows it alone, Shift or Ctrl and a click adds it or takes it away`;
+      return element("button", { type: "button", className: "chip", textContent: k, title, ariaLabel: `${name} ${k}` });
+    }));
+  }
+  ([...box.children] as HTMLButtonElement[]).forEach((chip, k) => {
+    chip.setAttribute("aria-pressed", String(chosen.has(k)));
+    chip.onclick = (event) => {
+      if (!(event.shiftKey || event.ctrlKey || event.metaKey)) return pick([k]);
+      const next = new Set(chosen);
+      if (!next.delete(k)) next.add(k);
+      return next.size ? pick([...next].sort((a, b) => a - b)) : undefined;
+    };
+  });
+}

@@ -1,0 +1,306 @@
+// The heat map: what the server sends, pointer and keys.
+
+import "../shared/shared.css";
+import "./heat_map.css";
+
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { said } from "../../browser/text";
+import { alone } from "../../html_file/alone";
+import { saveButtons } from "../saving/buttons";
+import { fitCanvas, readTheme } from "../shared/canvas";
+import { DataTable } from "../shared/data_table";
+import { sameTokens } from "../shared/levels";
+import { mount, stateEvents, type MountedView } from "../shared/mount";
+import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
+import { MapControls, type MapActions } from "./controls";
+import { MapFiles } from "./files";
+import { MapModel, type Cell, type MapHeader } from "./model";
+import type { ColumnOrder, RowOrder } from "./order";
+import { MapPainter } from "./painter";
+import { MapWords } from "./words";
+
+/** What the view reports to Python. */
+interface MapEvents {
+  /** No heads for all. */
+  selection(value: { layers: number[]; heads: number[]; revision: number }): void;
+  options(value: MapHeader["look"]): void;
+}
+
+interface Drag {
+  pointer: number;
+  x: number;
+  y: number;
+  lastX: number;
+  lastY: number;
+  isMoved: boolean;
+}
+
+export default function component(mounted: Mounted<Bytes>): () => void {
+  return mount<MapHeader, MapEvents>(HeatMap, mounted, stateEvents(mounted));
+}
+
+export const standAlone = alone(component);
+
+class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
+  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
+  events!: MapEvents;
+  private readonly model = new MapModel();
+  private readonly painter = new MapPainter(this.model);
+  private readonly files = new MapFiles(this.model, this.painter);
+  private readonly controls = new MapControls(this.model, this.painter, this, saveButtons(this.files));
+  private readonly table = new DataTable("Numbers as a table", () => this.files.table());
+  private readonly field: HTMLElement;
+  private readonly words: MapWords;
+  private hasMessage = false;
+  private revision = 0; // counts our own choices, to ignore older echoes of the server
+  private drag: Drag | null = null;
+
+  constructor(parent: Node) {
+    this.field = this.makeField();
+    this.words = new MapWords(this.model, this.root);
+    this.frame.open(parent, ...this.controls.rows, this.controls.title, this.field, this.words.line, this.controls.foot,
+      this.table.root, this.words.liveRegion.root);
+  }
+
+  private makeField(): HTMLElement {
+    const field = element("div", {
+      className: "field", tabIndex: 0, role: "application",
+      ariaLabel: said("Heat map. Arrows move the marked cell, Page keys by ten, Home and End to the edges, plus and minus zoom, 0 shows the whole map, Escape lets go. The numbers are in the table below."),
+      onpointermove: (event: PointerEvent) => this.move(event),
+      onpointerleave: () => this.point(null),
+      onpointerdown: (event: PointerEvent) => this.press(event),
+      onpointerup: (event: PointerEvent) => this.release(event),
+      onlostpointercapture: (event: PointerEvent) => { if (event.pointerId === this.drag?.pointer) this.drag = null; },
+      ondblclick: () => this.zoomBy(0),
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+    }, this.frame.canvas);
+    field.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    return field;
+  }
+
+  close(): void {
+    this.frame.close();
+    this.table.close();
+    this.words.close();
+  }
+
+  // ---- what the server sends ----
+
+  update(message: Message<MapHeader>): void {
+    const { model } = this;
+    const { header } = message;
+    const isFirst = !this.hasMessage;
+    const isSameText = sameTokens(isFirst ? undefined : model.header, header);
+    const wasZoomed = !isFirst && !model.window.isWhole;
+    model.receive(message);
+    this.hasMessage = true;
+    if (header.revision >= this.revision || !isSameText) {
+      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
+      model.adoptSelection();
+    }
+    this.root.classList.toggle("waiting", header.revision !== this.revision);
+    if (!isSameText) model.marked = model.pointed = null;
+    if (isFirst) {
+      const { rows: rowsBy, columns: columnsBy, words: byWord } = header.look;
+      Object.assign(model, { rowsBy, columnsBy, byWord });
+      model.markIfNeeded();
+    }
+    this.painter.theme = readTheme(this.root);
+    this.refreshUnits(!isSameText, isFirst ? header.look.seen : "");
+    if (!isSameText && wasZoomed) this.noteOptions(); // the part that was seen is of another text
+  }
+
+  choose({ layers, heads }: { layers?: number[]; heads?: number[] }): void {
+    const { model } = this;
+    if (layers) model.layers = new Set(layers);
+    if (heads) model.heads = new Set(heads);
+    this.revision += 1;
+    this.root.classList.add("waiting");
+    this.controls.refresh();
+    const hasAll = model.heads.size === model.header.num_heads;
+    const selection = { layers: [...model.layers], heads: hasAll ? [] : [...model.heads], revision: this.revision };
+    this.frame.reporting.run(() => this.events.selection(selection));
+  }
+
+  // ---- what is shown ----
+
+  // The options are reported so that they get into the address.
+  private noteOptions(): void {
+    this.frame.noting.run(() => {
+      const { rowsBy: rows, columnsBy: columns, byWord: words, window } = this.model;
+      this.events.options({ rows, columns, words, seen: window.written() });
+    });
+  }
+
+  showWords(isOn: boolean): void {
+    this.model.byWord = isOn;
+    this.noteOptions();
+    this.model.marked = this.model.pointed = null;
+    this.refreshUnits(true);
+  }
+
+  // `anew`: the units are others; `seen`: the part of the map to open.
+  private refreshUnits(anew: boolean, seen = ""): void {
+    this.model.refreshUnits();
+    if (anew) {
+      this.model.openWindow(seen);
+      this.painter.labels.forget();
+    }
+    this.sort();
+    this.layout();
+  }
+
+  private sort(): void {
+    this.model.sort();
+    this.painter.makeImages();
+    this.controls.refresh();
+    this.controls.refreshFoot();
+    this.words.say();
+    this.table.refresh();
+  }
+
+  sortRows(by: RowOrder): void {
+    this.model.rowsBy = by;
+    this.sortAnew();
+  }
+
+  sortColumns(by: ColumnOrder): void {
+    this.model.columnsBy = by;
+    this.sortAnew();
+  }
+
+  private sortAnew(): void {
+    this.model.markIfNeeded();
+    this.sort();
+    this.draw();
+    this.noteOptions();
+  }
+
+  // 0 for the whole map; x and y in cells, else around the marked cell.
+  zoomBy(factor: number, x?: number, y?: number): void {
+    const { window, place } = this.model;
+    if (factor) window.zoom(factor, x ?? (place ? place.column + 0.5 : undefined), y ?? (place ? place.row + 0.5 : undefined));
+    else window.reset();
+    this.controls.refreshZoom();
+    this.draw();
+    this.noteOptions();
+  }
+
+  private layout(): void {
+    if (!this.hasMessage || !this.root.clientWidth) return;
+    this.painter.layout(this.root.clientWidth, this.frame.canvas);
+    this.draw();
+  }
+
+  private draw(): void {
+    this.field.classList.toggle("zoomed", !this.model.window.isWhole);
+    this.frame.draw();
+  }
+
+  private paint(): void {
+    const { painter } = this;
+    if (!painter.width) return;
+    painter.theme = readTheme(this.root);
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
+  }
+
+  // ---- pointer ----
+
+  private place(event: MouseEvent): (Cell & { x: number; y: number }) | null {
+    const box = this.frame.canvas.getBoundingClientRect();
+    const at = this.painter.hit(event.clientX - box.left, event.clientY - box.top);
+    return at && { ...at, row: Math.floor(at.y), column: Math.floor(at.x) };
+  }
+
+  private move(event: PointerEvent): void {
+    const { drag } = this;
+    if (!drag) return this.point(this.place(event), event);
+    if (event.pointerId !== drag.pointer) return; // another finger
+    if (Math.abs(event.clientX - drag.x) + Math.abs(event.clientY - drag.y) > 4) drag.isMoved = true;
+    if (!drag.isMoved) return;
+    const { cell } = this.painter;
+    this.model.window.pan((drag.lastX - event.clientX) / cell, (drag.lastY - event.clientY) / cell);
+    Object.assign(drag, { lastX: event.clientX, lastY: event.clientY });
+    this.words.hideTip();
+    this.draw();
+  }
+
+  private point(place: Cell | null, event?: PointerEvent): void {
+    const { pointed } = this.model;
+    const isSame = place?.row === pointed?.row && place?.column === pointed?.column;
+    this.model.pointed = place && { row: place.row, column: place.column };
+    if (event) this.words.showTip(event.clientX, event.clientY);
+    else if (!place) this.words.hideTip();
+    if (isSame) return;
+    this.words.say();
+    this.draw();
+  }
+
+  private press(event: PointerEvent): void {
+    if (event.button !== 0 || this.drag) return;
+    this.field.setPointerCapture(event.pointerId);
+    const [x, y] = [event.clientX, event.clientY];
+    this.drag = { pointer: event.pointerId, x, y, lastX: x, lastY: y, isMoved: false };
+  }
+
+  private release(event: PointerEvent): void {
+    const { drag } = this;
+    if (!drag || event.pointerId !== drag.pointer) return;
+    this.drag = null;
+    if (drag.isMoved) return this.noteOptions();
+    const place = this.place(event);
+    const { marked } = this.model;
+    const again = place && marked && place.row === marked.row && place.column === marked.column;
+    return this.mark(again || !place ? null : { row: place.row, column: place.column });
+  }
+
+  // Zooms; when the whole map is visible, the wheel scrolls the page again.
+  private wheel(event: WheelEvent): void {
+    const place = this.place(event);
+    if (!place || (event.deltaY > 0 && this.model.window.isWhole)) return;
+    event.preventDefault();
+    this.words.hideTip();
+    this.zoomBy(Math.exp(-Math.max(-240, Math.min(240, event.deltaY)) / 300), place.x, place.y);
+  }
+
+  // ---- marking and keys ----
+
+  private mark(place: Cell | null): void {
+    const { model } = this;
+    model.marked = place;
+    if (place && (model.rowsBy === "chosen" || model.columnsBy === "chosen")) this.sort();
+    this.words.say();
+    this.draw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { size } = this.model;
+    const moves: Record<string, [number, number]> = {
+      ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+      PageUp: [-10, 0], PageDown: [10, 0], Home: [0, -size], End: [0, size],
+    };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in moves) this.step(...moves[event.key]);
+    else if (event.key === "+" || event.key === "=") this.zoomBy(1.6);
+    else if (event.key === "-") this.zoomBy(1 / 1.6);
+    else if (event.key === "0") this.zoomBy(0);
+    else if (event.key === "Escape") this.mark(null);
+    else return;
+    event.preventDefault();
+  }
+
+  private step(down: number, right: number): void {
+    const { model } = this;
+    const start = model.place;
+    const inside = (k: number) => Math.max(0, Math.min(model.size - 1, k));
+    this.mark(start ? { row: inside(start.row + down), column: inside(start.column + right) } : { row: 0, column: 0 });
+    if (!model.marked) return;
+    const seen = model.window.written();
+    model.window.show(model.marked.row, model.marked.column); // which sorting may have moved
+    if (model.window.written() !== seen) this.noteOptions();
+  }
+}

@@ -1,0 +1,138 @@
+// The controls above the lines: layer, heads, threshold, filters, level.
+
+import { hexRgb, inkOver } from "../../browser/colours";
+import { element } from "../../browser/elements";
+import { percent, range, said } from "../../browser/text";
+import {
+  button, checkbox, disableInFile, further, numberSelect, offerNumbers, select, show, wordsCheckbox, type Checkbox,
+} from "../shared/controls";
+import type { LinesModel } from "./model";
+import { isLong } from "./painter";
+
+const FILTERS = [
+  ["all", "all tokens"],
+  ["0>0", "A to A"],
+  ["0>1", "A to B"],
+  ["1>0", "B to A"],
+  ["1>1", "B to B"],
+] as const;
+
+/** What the controls ask of the view. */
+export interface LinesActions {
+  goToLayer(layer: number): void;
+  setHeads(heads: number[]): void;
+  setThreshold(threshold: number): void;
+  setFilter(filter: string): void;
+  hideSpecial(isOn: boolean): void;
+  showWords(isOn: boolean): void;
+  showMean(isOn: boolean): void;
+  fit(isOn: boolean): void;
+}
+
+export class LinesControls {
+  readonly rows: HTMLElement[];
+  private readonly layerSelect: HTMLSelectElement;
+  private readonly down: HTMLButtonElement;
+  private readonly up: HTMLButtonElement;
+  private readonly headBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Heads") });
+  private readonly allHeads: HTMLButtonElement;
+  private readonly slider: HTMLInputElement;
+  private readonly thresholdText = element("output");
+  private readonly special: Checkbox;
+  private readonly words: Checkbox;
+  private readonly mean: Checkbox;
+  private readonly fit: Checkbox;
+  private readonly filterSelect: HTMLSelectElement;
+  private readonly filterLabel: HTMLLabelElement;
+
+  constructor(private readonly model: LinesModel, private readonly actions: LinesActions) {
+    this.layerSelect = numberSelect("Layer", (layer) => actions.goToLayer(layer));
+    this.down = button("\u2039", "Layer before", () => actions.goToLayer(model.layer - 1), "step");
+    this.up = button("\u203a", "Layer after", () => actions.goToLayer(model.layer + 1), "step");
+    this.allHeads = element("button", { textContent: said("all"), title: said("Show all heads of this layer"),
+      onclick: () => actions.setHeads(this.everyHead()) });
+    this.slider = element("input", { type: "range", min: "0", max: "100", step: "1",
+      oninput: () => actions.setThreshold((Number(this.slider.value) / 100) ** 2 / 2) }); // fine steps where most weights are
+    this.special = checkbox("Hide special tokens", "Leave out what is added to the text, such as [CLS] and [SEP]",
+      (isOn) => actions.hideSpecial(isOn));
+    this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
+    this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (isOn) => actions.showMean(isOn));
+    this.fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => actions.fit(isOn));
+    this.filterSelect = select("Show lines between sentences", FILTERS, (filter) => actions.setFilter(filter));
+    this.filterLabel = element("label", {}, said("Show"), this.filterSelect);
+    this.rows = [
+      element("div", { className: "controls" },
+        element("span", { className: "group" }, said("Layer"), this.down, this.layerSelect, this.up),
+        element("span", { className: "group heads" }, said("Heads"), this.headBox, this.allHeads),
+        further(element("label", { title: said("Lines of smaller weight are hidden; 0% shows all") }, said("Hide weights below"), this.slider, this.thresholdText),
+          this.special.root, this.words.root, this.filterLabel, this.mean.root, this.fit.root)),
+    ];
+  }
+
+  // `fit`: whether the rows are squeezed.
+  refresh(fit: boolean): void {
+    const { model } = this;
+    const { header } = model;
+    this.refreshLayers();
+    this.refreshHeads();
+    this.slider.value = String(Math.round(Math.sqrt(model.threshold * 2) * 100));
+    this.thresholdText.textContent = percent(model.threshold);
+    this.slider.setAttribute("aria-valuetext", percent(model.threshold));
+    show(this.filterLabel, header.is_pair);
+    this.filterSelect.value = model.filter;
+    show(this.special.root, header.text_ids.includes(-1));
+    show(this.words.root, header.starts.length < header.tokens.length);
+    show(this.fit.root, isLong(model.size));
+    this.special.input.checked = model.hideSpecial;
+    this.words.input.checked = model.byWord;
+    this.mean.input.checked = model.mean;
+    this.fit.input.checked = fit;
+  }
+
+  private refreshLayers(): void {
+    const { header, layer } = this.model;
+    const layers = header.num_layers;
+    offerNumbers(this.layerSelect, layers);
+    this.layerSelect.value = String(layer);
+    this.down.disabled = layer === 0;
+    this.up.disabled = layer === layers - 1;
+    if (header.alone && header.alone.length < layers) {
+      disableInFile([this.layerSelect, this.down, this.up], header, `layer ${layer}`);
+    }
+  }
+
+  private refreshHeads(): void {
+    const { header: { colours }, shown } = this.model;
+    if (this.headBox.children.length !== colours.length) {
+      this.headBox.replaceChildren(...colours.map((colour, head) => this.headButton(colour, head)));
+    }
+    [...this.headBox.children].forEach((button, head) => button.setAttribute("aria-pressed", String(shown.has(head))));
+    this.allHeads.disabled = shown.size === colours.length;
+  }
+
+  private everyHead(): number[] {
+    return range(this.model.header.colours.length);
+  }
+
+  private headButton(colour: string, head: number): HTMLButtonElement {
+    const button = element("button", {
+      className: "head", textContent: head, ariaLabel: `${said("Head")} ${head}`,
+      title: said("Head {head}: click shows or hides it, double click shows it alone", { head }),
+    });
+    button.style.setProperty("--colour", colour);
+    button.style.setProperty("--ink", inkOver(hexRgb(colour)));
+    button.onclick = (event) => {
+      if (event.shiftKey) return this.actions.setHeads([head]);
+      const next = new Set(this.model.shown);
+      if (!next.delete(head)) next.add(head);
+      return next.size ? this.actions.setHeads([...next]) : undefined;
+    };
+    button.ondblclick = () => {
+      const { shown } = this.model;
+      const alone = shown.size === 1 && shown.has(head);
+      // The two clicks before have undone each other, or did nothing to a lone head.
+      this.actions.setHeads(alone ? this.everyHead() : [head]);
+    };
+    return button;
+  }
+}

@@ -1,0 +1,313 @@
+// Lines between two columns of tokens: who attends (left) to whom (right), for the heads of one layer.
+
+import "../shared/shared.css";
+import "./lines.css";
+
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { range, said } from "../../browser/text";
+import { alone } from "../../html_file/alone";
+import { saveButtons } from "../saving/buttons";
+import { fitCanvas, readTheme } from "../shared/canvas";
+import { DataTable } from "../shared/data_table";
+import { sameTokens } from "../shared/levels";
+import { mount, stateEvents, type MountedView } from "../shared/mount";
+import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
+import type { Place } from "./choice";
+import { LinesControls, type LinesActions } from "./controls";
+import { LinesFiles } from "./files";
+import { Foot } from "./foot";
+import { LinesModel, type LinesHeader } from "./model";
+import { isLong, LinesPainter } from "./painter";
+import { Panel } from "./panel";
+
+/** What the view reports to Python. */
+interface LinesEvents {
+  /** The layer and its heads; no heads for all. */
+  selection(value: { layer: number; heads: number[]; revision: number }): void;
+  options(value: LinesHeader["look"]): void;
+}
+
+export default function component(mounted: Mounted<Bytes>): () => void {
+  return mount<LinesHeader, LinesEvents>(LinesView, mounted, stateEvents(mounted));
+}
+
+export const standAlone = alone(component);
+
+class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
+  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
+  events!: LinesEvents;
+  private readonly model = new LinesModel();
+  private readonly painter = new LinesPainter(this.model);
+  private readonly panel = new Panel(this.model);
+  private readonly controls = new LinesControls(this.model, this);
+  private readonly files = new LinesFiles(this.model, this.painter, this.panel, () => this.draw());
+  private readonly foot = new Foot(this.model, this.painter, saveButtons(this.files));
+  private readonly table = new DataTable("Numbers as a table", () => this.files.table());
+  private readonly spacer = element("div", {}, this.frame.canvas);
+  private readonly scroller: HTMLElement;
+  private hasMessage = false;
+  private revision = 0; // counts our own choices, to ignore older echoes of the server
+  private isFitted = false;
+
+  constructor(parent: Node) {
+    this.scroller = this.makeScroller();
+    this.frame.open(parent, ...this.controls.rows,
+      element("div", { className: "body" },
+        element("div", {},
+          element("div", { className: "columns" },
+            element("span", { textContent: said("this token attends …") }),
+            element("span", { textContent: said("… to this token") })),
+          this.scroller, this.foot.root),
+        this.panel.root),
+      this.table.root, this.panel.liveRegion.root);
+  }
+
+  private makeScroller(): HTMLElement {
+    return element("div", {
+      className: "scroller",
+      tabIndex: 0,
+      role: "application",
+      ariaLabel: said("Attention lines. Up and down move through the tokens, left and right change the column, Enter keeps a token, Space adds one to the kept ones, Escape lets go. The numbers are in the table below."),
+      onscroll: () => this.draw(),
+      onpointermove: (event: PointerEvent) => this.point(this.hit(event)),
+      onpointerleave: () => this.point(null),
+      onclick: (event: MouseEvent) => this.pick(this.hit(event), event.shiftKey || event.ctrlKey || event.metaKey),
+      onmousedown: (event: MouseEvent) => { if (event.shiftKey) event.preventDefault(); }, // selects no text
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+    }, this.spacer);
+  }
+
+  close(): void {
+    this.frame.close();
+    this.panel.close();
+    this.table.close();
+  }
+
+  // ---- what the server sends ----
+
+  update(message: Message<LinesHeader>): void {
+    const { model } = this;
+    const { header } = message;
+    const before = this.hasMessage ? model.header : undefined;
+    const isSameText = sameTokens(before, header);
+    const isSameLayer = isSameText && before?.layer === header.layer && before.weights === header.weights;
+    const hadChoice = model.choice.size > 0;
+    if (!before) this.openWith(header.look);
+    model.receive(message, isSameLayer);
+    this.hasMessage = true;
+    if (!isSameText) {
+      model.forgetFocus();
+      this.scroller.scrollTop = 0;
+    }
+    model.refreshUnits();
+    if (!before) model.choice.read(header.look.chosen, model.units.starts);
+    else if (hadChoice && !isSameText) this.noteOptions(); // what was chosen is gone
+    if (header.revision >= this.revision || !isSameText) {
+      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
+      model.shown = new Set(header.heads.length ? header.heads : range(header.colours.length));
+      model.layer = header.layer;
+    }
+    if (!isSameLayer) this.painter.labels.forget();
+    this.painter.theme = readTheme(this.root);
+    this.refreshWaiting();
+    this.refreshControls();
+    this.select();
+    this.layout();
+  }
+
+  private openWith({ special, words, mean, filter, threshold }: LinesHeader["look"]): void {
+    Object.assign(this.model, { hideSpecial: special, byWord: words, mean, filter, hasOwnThreshold: threshold !== null });
+    if (threshold !== null) this.model.threshold = Math.max(0, Math.min(0.5, threshold));
+  }
+
+  private refreshWaiting(): void {
+    this.root.classList.toggle("waiting", this.model.layer !== this.model.header.layer || this.model.awaited().length > 0);
+  }
+
+  private refreshControls(): void {
+    if (!this.model.header.is_pair) this.model.filter = "all";
+    if (!isLong(this.model.size)) this.isFitted = false;
+    this.controls.refresh(this.isFitted);
+  }
+
+  private select(): void {
+    this.model.select();
+    this.refreshPanel();
+  }
+
+  private refreshPanel(): void {
+    this.table.refresh();
+    this.panel.refresh();
+  }
+
+  // ---- reports ----
+
+  private reportSelection(): void {
+    const { model } = this;
+    this.revision += 1;
+    const heads = [...model.shown].sort((a, b) => a - b);
+    const hasAll = heads.length === model.header.colours.length;
+    const selection = { layer: model.layer, heads: hasAll ? [] : heads, revision: this.revision };
+    this.frame.reporting.run(() => this.events.selection(selection));
+  }
+
+  // The options are reported so that they get into the address.
+  private noteOptions(): void {
+    const { hideSpecial: special, byWord: words, mean, filter, hasOwnThreshold, choice, units } = this.model;
+    const threshold = hasOwnThreshold ? this.model.threshold : null;
+    const chosen = choice.written(units.starts);
+    this.frame.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
+  }
+
+  // ---- controls ----
+
+  goToLayer(layer: number): void {
+    this.model.layer = Math.max(0, Math.min(this.model.header.num_layers - 1, layer));
+    this.refreshWaiting();
+    this.refreshControls();
+    this.reportSelection();
+  }
+
+  setHeads(heads: number[]): void {
+    this.model.shown = new Set(heads);
+    this.refreshWaiting();
+    this.refreshControls();
+    this.select();
+    this.draw();
+    this.reportSelection();
+  }
+
+  setThreshold(threshold: number): void {
+    Object.assign(this.model, { threshold, hasOwnThreshold: true });
+    this.refreshControls();
+    this.select();
+    this.draw();
+    this.noteOptions();
+  }
+
+  setFilter(filter: string): void {
+    this.model.filter = filter;
+    this.select();
+    this.draw();
+    this.noteOptions();
+  }
+
+  hideSpecial(isOn: boolean): void {
+    this.model.hideSpecial = isOn;
+    this.changed();
+  }
+
+  showWords(isOn: boolean): void {
+    this.model.byWord = isOn;
+    this.model.forgetFocus(); // the places mean other units now
+    this.painter.labels.forget();
+    this.model.refreshUnits();
+    this.refreshControls();
+    this.changed();
+  }
+
+  showMean(isOn: boolean): void {
+    this.model.mean = isOn;
+    this.changed();
+  }
+
+  fit(isOn: boolean): void {
+    this.isFitted = isOn;
+    this.changed();
+  }
+
+  private changed(): void {
+    this.select();
+    this.layout();
+    this.noteOptions();
+  }
+
+  // ---- drawing ----
+
+  private layout(): void {
+    if (!this.hasMessage || !this.root.clientWidth) return;
+    this.root.classList.toggle("narrow", this.root.clientWidth < 700);
+    this.painter.setRows(this.isFitted);
+    this.scroller.style.height = `${this.painter.height + 2}px`;
+    this.spacer.style.height = `${this.painter.contentHeight}px`;
+    this.painter.setWidth(this.scroller.clientWidth); // after the heights: a scroll bar may come or go
+    this.draw();
+  }
+
+  private draw(): void {
+    this.frame.draw();
+  }
+
+  private paint(): void {
+    const { painter } = this;
+    if (!painter.width) return;
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
+    this.foot.refresh();
+  }
+
+  // ---- pointer and keys ----
+
+  private hit(event: MouseEvent): Place | null {
+    const box = this.scroller.getBoundingClientRect();
+    return this.painter.hit(event.clientX - box.left, event.clientY - box.top + this.scroller.scrollTop - 1);
+  }
+
+  private point(place: Place | null): void {
+    const { model } = this;
+    this.scroller.style.cursor = place ? "pointer" : "default";
+    if (place?.side === model.pointed?.side && place?.index === model.pointed?.index) return;
+    model.pointed = place;
+    if (!model.choice.size) this.refreshPanel();
+    this.draw();
+  }
+
+  // Chooses a unit alone or, with `adds`, besides the others; nothing without a place.
+  private pick(place: Place | null, adds = false): void {
+    const { choice } = this.model;
+    if (!place) choice.clear();
+    else if (adds) choice.toggle(place);
+    else choice.pickAlone(place);
+    this.model.pointed = place;
+    this.noteOptions();
+    this.refreshPanel();
+    this.draw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { size } = this.model;
+    const now = this.model.pointed ?? this.model.choice.first;
+    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -size, End: size };
+    if (event.key in moves) {
+      const next = now ? now.index + moves[event.key] : event.key === "End" ? size - 1 : 0;
+      this.moveTo({ side: now?.side ?? "left", index: Math.max(0, Math.min(size - 1, next)) }, event.shiftKey);
+    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      this.moveTo({ side: event.key === "ArrowLeft" ? "left" : "right", index: now?.index ?? 0 }, false);
+    } else if (event.key === "Enter") {
+      this.pick(now, event.shiftKey);
+    } else if (event.key === " ") {
+      this.pick(now, true);
+    } else if (event.key === "Escape") {
+      this.pick(null);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  // With `adds` the units that are passed are chosen too.
+  private moveTo(place: Place, adds: boolean): void {
+    if (adds) {
+      this.model.choice.add(place);
+      this.noteOptions();
+    }
+    this.model.pointed = place;
+    this.scroller.scrollTop = this.painter.scrolledTo(place.index, this.scroller.scrollTop);
+    this.refreshPanel();
+    this.draw();
+  }
+}

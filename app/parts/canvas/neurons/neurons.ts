@@ -1,0 +1,218 @@
+// The neuron view: what the server sends, pointer and keys.
+
+import "../shared/shared.css";
+import "./neurons.css";
+
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { said } from "../../browser/text";
+import { alone } from "../../html_file/alone";
+import { saveButtons } from "../saving/buttons";
+import { fitCanvas } from "../shared/canvas";
+import { DataTable } from "../shared/data_table";
+import { sameTokens } from "../shared/levels";
+import { mount, stateEvents, type MountedView } from "../shared/mount";
+import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
+import { NeuronControls, type NeuronActions } from "./controls";
+import { NeuronFiles } from "./files";
+import { NeuronModel, type KeyOrder, type NeuronHeader } from "./model";
+import { NeuronPainter } from "./painter";
+import { NeuronWords } from "./words";
+
+/** What the view reports to Python. */
+interface NeuronEvents {
+  selection(value: { layer: number; heads: number[]; revision: number }): void;
+  options(value: NeuronHeader["look"]): void;
+}
+
+type Place = { key: number; dimension: number | null };
+
+export default function component(mounted: Mounted<Bytes>): () => void {
+  return mount<NeuronHeader, NeuronEvents>(NeuronView, mounted, stateEvents(mounted));
+}
+
+export const standAlone = alone(component);
+
+class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActions {
+  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
+  events!: NeuronEvents;
+  private readonly model = new NeuronModel();
+  private readonly painter = new NeuronPainter(this.model);
+  private readonly files = new NeuronFiles(this.model, this.painter);
+  private readonly controls = new NeuronControls(this.model, this.painter, this, saveButtons(this.files));
+  private readonly table = new DataTable("Numbers as a table", () => this.files.table());
+  private readonly spacer = element("div", {}, this.frame.canvas);
+  private readonly scroller: HTMLElement;
+  private readonly words: NeuronWords;
+  private hasMessage = false;
+  private revision = 0; // counts our own choices, to ignore older echoes of the server
+
+  constructor(parent: Node) {
+    this.scroller = element("div", {
+      className: "scroller", tabIndex: 0, role: "application",
+      ariaLabel: said("Neurons. Left and right change the query, up and down the key, Page keys by ten, Home and End to the first and last, Enter makes the key the query. The numbers are in the table below."),
+      onscroll: () => this.draw(),
+      onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
+      onpointerleave: () => this.point(null),
+      onclick: (event: MouseEvent) => this.pick(this.hit(event)),
+      ondblclick: (event: MouseEvent) => this.lookFrom(this.hit(event)),
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+    }, this.spacer);
+    this.words = new NeuronWords(this.model, this.root);
+    this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.liveRegion.root);
+  }
+
+  close(): void {
+    this.frame.close();
+    this.table.close();
+    this.words.close();
+  }
+
+  // ---- what the server sends ----
+
+  update(message: Message<NeuronHeader>): void {
+    const { model } = this;
+    const { header } = message;
+    const isSameText = sameTokens(this.hasMessage ? model.header : undefined, header);
+    const options = this.hasMessage ? null : header.look;
+    model.receive(message);
+    this.hasMessage = true;
+    if (options) model.orderBy = options.order;
+    if (!isSameText) {
+      model.openQuery(options?.query ?? 1);
+      this.painter.labels.forget();
+      this.scroller.scrollTop = 0;
+    }
+    if (header.revision >= this.revision || !isSameText) {
+      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
+      Object.assign(model, { layer: header.layer, head: header.head });
+    }
+    this.root.classList.toggle("waiting", header.revision !== this.revision);
+    this.painter.readColours(this.root);
+    this.controls.refreshOptions();
+    this.refresh(!isSameText);
+  }
+
+  choose(layer: number, head: number): void {
+    Object.assign(this.model, { layer, head });
+    this.revision += 1;
+    this.root.classList.add("waiting");
+    this.controls.refresh();
+    const selection = { layer, heads: [head], revision: this.revision };
+    this.frame.reporting.run(() => this.events.selection(selection));
+  }
+
+  // ---- what is shown ----
+
+  // After another query, order or head; `anew` marks the key that gets the most attention.
+  private refresh(anew: boolean): void {
+    this.model.arrange();
+    if (anew) [this.model.marked] = this.model.order;
+    this.controls.refresh();
+    this.controls.refreshFoot();
+    this.words.say();
+    this.table.refresh();
+    this.layout();
+  }
+
+  // The options are reported so that they get into the address.
+  private noteOptions(): void {
+    const options = { order: this.model.orderBy, query: this.model.query };
+    this.frame.noting.run(() => this.events.options(options));
+  }
+
+  setQuery(query: number): void {
+    const { model } = this;
+    if (query < 0 || query >= model.size || query === model.query) return;
+    model.openQuery(query);
+    this.words.hideTip();
+    this.refresh(model.orderBy === "weight");
+    this.showMarked();
+    this.noteOptions();
+  }
+
+  setOrder(order: KeyOrder): void {
+    this.model.orderBy = order;
+    this.refresh(false);
+    this.showMarked();
+    this.noteOptions();
+  }
+
+  private lookFrom(place: Place | null): void {
+    if (place) this.setQuery(place.key);
+  }
+
+  // ---- drawing ----
+
+  private layout(): void {
+    if (!this.hasMessage || !this.root.clientWidth) return;
+    this.painter.layout(this.root.clientWidth - 2);
+    this.scroller.style.height = `${this.painter.height}px`;
+    this.spacer.style.height = `${this.painter.contentHeight}px`;
+    this.draw();
+  }
+
+  private draw(): void {
+    this.frame.draw();
+  }
+
+  private paint(): void {
+    const { painter } = this;
+    if (!painter.width) return;
+    painter.readColours(this.root);
+    painter.scrolled = this.scroller.scrollTop;
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height));
+  }
+
+  // Brings the marked key into view.
+  private showMarked(): void {
+    this.scroller.scrollTop = this.painter.scrolledToMarked(this.scroller.scrollTop);
+    this.draw();
+  }
+
+  // ---- pointer and keys ----
+
+  private hit(event: MouseEvent): Place | null {
+    const box = this.scroller.getBoundingClientRect();
+    this.painter.scrolled = this.scroller.scrollTop;
+    return this.painter.hit(event.clientX - box.left - 1, event.clientY - box.top - 1);
+  }
+
+  private point(place: Place | null, event?: MouseEvent): void {
+    const isSame = place?.key === this.model.pointed?.key;
+    this.model.pointed = place;
+    this.words.showTip(event);
+    if (isSame) return;
+    this.words.say();
+    this.draw();
+  }
+
+  private pick(place: Place | null): void {
+    if (!place) return;
+    this.model.marked = place.key;
+    this.words.say();
+    this.draw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { model } = this;
+    const { size } = model;
+    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -size, End: size };
+    if (event.key in moves) {
+      const row = Math.max(0, Math.min(size - 1, model.rowOf[model.marked] + moves[event.key]));
+      model.pointed = null;
+      this.words.hideTip();
+      model.marked = model.order[row];
+      this.words.say();
+      this.showMarked();
+    } else if (event.key === "ArrowLeft") this.setQuery(model.query - 1);
+    else if (event.key === "ArrowRight") this.setQuery(model.query + 1);
+    else if (event.key === "Enter") this.setQuery(model.marked);
+    else return;
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,176 @@
+// All heads of all layers as thumbnails, from which one picks: what the server sends, pointer and keys.
+
+import "../shared/shared.css";
+import "./overview.css";
+
+import type { Mounted } from "../../browser/component";
+import type { Bytes } from "../../browser/data_blocks";
+import { element } from "../../browser/elements";
+import { said } from "../../browser/text";
+import { alone } from "../../html_file/alone";
+import { saveButtons } from "../saving/buttons";
+import { fitCanvas, readTheme } from "../shared/canvas";
+import { DataTable } from "../shared/data_table";
+import { mount, type MountedView } from "../shared/mount";
+import type { Message } from "../shared/transport";
+import { ViewFrame } from "../shared/view_frame";
+import { OverviewControls } from "./controls";
+import { Detail } from "./detail";
+import { OverviewFiles } from "./files";
+import { GridPainter } from "./grid";
+import { OverviewModel, type OverviewHeader, type OverviewOptions, type Place } from "./model";
+import { Thumbnails } from "./thumbnails";
+
+const WIDE = 640; // pixels from which on the numbers stand beside the grid
+
+/** What the view reports to Python. */
+interface OverviewEvents {
+  /** One head, or none for the whole layer. */
+  picked(value: { layer: number; heads: number[] }): void;
+  options(value: OverviewOptions): void;
+}
+
+export default function component(mounted: Mounted<Bytes>): () => void {
+  return mount<OverviewHeader, OverviewEvents>(Overview, mounted, {
+    picked: (value) => mounted.setTriggerValue("picked", value),
+    options: (value) => mounted.setStateValue("look", value),
+  });
+}
+
+export const standAlone = alone(component);
+
+class Overview implements MountedView<OverviewHeader, OverviewEvents> {
+  private readonly frame = new ViewFrame("view overview", { layout: () => this.layout(), paint: () => this.paint() });
+  readonly root = this.frame.root;
+  events!: OverviewEvents;
+  private readonly model = new OverviewModel();
+  private readonly thumbnails = new Thumbnails(this.model);
+  private readonly painter = new GridPainter(this.model, this.thumbnails);
+  private readonly files = new OverviewFiles(this.model, this.painter);
+  private readonly controls = new OverviewControls(this.model, (options) => this.change(options), saveButtons(this.files));
+  private readonly table = new DataTable("Numbers of all heads as a table", () => this.files.table());
+  private readonly holder: HTMLElement;
+  private readonly detail: Detail;
+  private hasMessage = false;
+
+  constructor(parent: Node) {
+    const grid = element("div", {
+      className: "grid", tabIndex: 0, role: "application",
+      ariaLabel: said("All heads. Arrows move, Home and End go to the first and the last, Enter opens the head, Escape lets go. The numbers are in the table below."),
+      onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
+      onpointerleave: () => this.point(null),
+      onclick: (event: MouseEvent) => this.pick(this.hit(event)),
+      onkeydown: (event: KeyboardEvent) => this.key(event),
+    }, this.frame.canvas);
+    this.holder = element("div", { className: "frame" }, grid);
+    this.detail = new Detail(this.model, this.thumbnails, this.root);
+    this.frame.open(parent, this.controls.row,
+      element("div", { className: "body" },
+        element("div", { className: "left" }, this.holder, this.controls.scale), this.detail.root),
+      this.table.root, this.detail.liveRegion.root);
+  }
+
+  close(): void {
+    this.frame.close();
+    this.table.close();
+    this.detail.close();
+  }
+
+  update(message: Message<OverviewHeader>): void {
+    this.model.receive(message);
+    if (!this.hasMessage) this.model.options = { ...message.header.look };
+    this.hasMessage = true;
+    this.painter.theme = readTheme(this.root);
+    this.thumbnails.forget();
+    this.refresh();
+  }
+
+  // Changes the options; they are reported so that they get into the address.
+  private change(options: Partial<OverviewOptions>): void {
+    Object.assign(this.model.options, options);
+    this.refresh();
+    const { measure, order, lowest, limit } = this.model.options;
+    this.frame.noting.run(() => this.events.options({ measure, order, lowest, limit }));
+  }
+
+  private refresh(): void {
+    this.model.sort();
+    this.controls.refresh();
+    this.table.refresh();
+    this.layout();
+  }
+
+  private layout(): void {
+    const room = this.root.clientWidth;
+    if (!this.hasMessage || !room) return;
+    const isWide = room >= WIDE;
+    this.root.classList.toggle("narrow", !isWide);
+    this.painter.layout(isWide ? room - 450 : room - 12);
+    this.holder.style.width = `${this.painter.width + 16}px`; // with a scroll bar's room
+    this.controls.scale.style.maxWidth = `${Math.max(300, this.painter.width + 16)}px`;
+    this.controls.refreshScale(this.painter.theme);
+    this.detail.refresh();
+    this.draw();
+  }
+
+  private draw(): void {
+    this.frame.draw();
+  }
+
+  private paint(): void {
+    const { painter } = this;
+    painter.theme = readTheme(this.root);
+    const density = window.devicePixelRatio || 1;
+    painter.drawOn(fitCanvas(this.frame.canvas, painter.width + 2, painter.height + 2), density);
+  }
+
+  // ---- pointing and picking ----
+
+  private hit(event: MouseEvent): Place | null {
+    const box = this.frame.canvas.getBoundingClientRect();
+    return this.painter.hit(event.clientX - box.left, event.clientY - box.top);
+  }
+
+  private point(place: Place | null, event?: MouseEvent): void {
+    const { pointed } = this.model;
+    const isSame = place?.layer === pointed?.layer && place?.head === pointed?.head;
+    this.model.pointed = place;
+    this.detail.showTip(event);
+    if (isSame) return;
+    this.detail.refresh();
+    this.draw();
+  }
+
+  private pick(place: Place | null): void {
+    if (!place) return;
+    const picked = { layer: place.layer, heads: place.head === null ? [] : [place.head] };
+    this.model.selected = picked;
+    this.draw();
+    this.events.picked(picked);
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const { model, painter: { columns } } = this;
+    const now = model.pointed ?? model.opened;
+    const at = model.sequence.indexOf(now.layer * model.header.num_heads + (now.head ?? 0));
+    const last = model.sequence.length - 1;
+    const moves: Record<string, number> = {
+      ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1, Home: -at, End: last - at };
+    if (event.key in moves) {
+      const next = at + moves[event.key];
+      if (next >= 0 && next <= last) {
+        this.point(model.placeOf(next));
+        // The grid scrolls when sorting makes it long.
+        this.holder.scrollTop = this.painter.scrolledTo(next, this.holder.scrollTop, this.holder.clientHeight);
+      }
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.pick(now);
+    } else if (event.key === "Escape") {
+      this.point(null);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}

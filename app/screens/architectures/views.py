@@ -1,0 +1,208 @@
+"""What the page shows: each view is a function of the core, a chart, and how to read it."""
+
+from __future__ import annotations
+
+from bertcore.analysis.space.position_table import PositionTables, position_tables
+from bertcore.analysis.words.continuation import Continuation, MaskWriting, WrittenTexts, write_both
+from bertcore.analysis.words.leakage import Returned, words_returned
+from bertcore.analysis.words.readings import ApartReading, Reading, Sights, read_three_ways
+from bertcore.model.architecture.objectives import MASKED_LM_PROB
+
+from ...on_demand import pd
+from ...plots import ON_AXIS, Figure, cell_table, shorten, tabulate, theme
+from ...plots.charts import Grid, Lines
+from ...view import View
+
+BERT, GPT, ELMO = ("BERT", "GPT", "ELMo")
+LEAST = 1e-4  # a share below this is only rounding residue
+MOST_NAMED = 60  # above this many tokens an axis shows places instead of words
+
+
+def sights_table(sights: Sights) -> pd.DataFrame:
+    """Return a row for each token of each network: whether the guess sees it."""
+    readings = {BERT: sights.both}
+    if isinstance(sights.left, Reading):
+        readings[GPT] = sights.left
+    if isinstance(sights.apart, ApartReading):
+        readings |= {f"{ELMO}, left": sights.apart.left, f"{ELMO}, right": sights.apart.right}
+    tables = [
+        pd.DataFrame(
+            {
+                "network": name,
+                "token": reading.tokens,
+                "sees": reading.sees,
+                "weight_in_the_last_layer": reading.weights[-1, reading.reader],
+                "is_guessed": [place == reading.position for place in range(len(reading.tokens))],
+            }
+        )
+        for name, reading in readings.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def returned_table(returned: Returned) -> pd.DataFrame:
+    """Return a row for each token of each network: its share that comes back."""
+    networks = [(BERT, returned.both.tokens, returned.both.shares.returned)]
+    if returned.left is not None:
+        left = returned.left
+        networks.append((GPT, left.tokens, left.shares.reaches_the_one_before))
+    tables = [
+        pd.DataFrame({"network": name, "token": tokens, "comes_back": shares})
+        for name, tokens, shares in networks
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def returned_bars(returned: Returned, place: int = -1) -> Figure:
+    """Draw how much of each token comes back, a bar for each network; name the place in bold."""
+    fig, colours = Figure(), {BERT: theme.SEGMENT_A, GPT: theme.SEGMENT_B}
+    for name, rows in returned_table(returned).groupby("network", sort=False):
+        fig.add(
+            "bar",
+            x=list(range(len(rows))),
+            y=rows["comes_back"].to_numpy(),
+            name=f"{name}: nothing" if rows["comes_back"].max() < LEAST else name,
+            marker_color=colours[str(name)],
+            customdata=[theme.escape(shorten(token)) for token in rows["token"]],
+            hovertemplate=f"{name}: %{{y:.1%}} of %{{customdata}} comes back<extra></extra>",
+        )
+    theme.plot_layout(fig, "", "", "comes back over two layers", 330)
+    fig.update_layout(barmode="group", showlegend=True, legend_font={"size": 14})
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    names = [theme.escape(shorten(token, ON_AXIS)) for token in returned.both.tokens]
+    if len(names) <= MOST_NAMED:
+        named = [f"<b>{name}</b>" if at == place else name for at, name in enumerate(names)]
+        fig.update_xaxes(
+            tickvals=list(range(len(named))), ticktext=named, tickangle=-50, tickfont={"size": 14}
+        )
+    return fig
+
+
+def written_table(written: WrittenTexts) -> pd.DataFrame:
+    """Return a row for each written token, in the order of writing."""
+    rows: list[tuple[str, int, int, str, float]] = []
+    if isinstance(written.following, Continuation):
+        rows += [
+            (GPT, step, len(written.before) + step - 1, token.token, token.probability)
+            for step, token in enumerate(written.following.written, start=1)
+        ]
+    if isinstance(written.masks, MaskWriting):
+        rows += [
+            (BERT, number, step.position, step.word, step.probability)
+            for number, step in enumerate(written.masks.steps, start=1)
+        ]
+    return tabulate("network step position token probability", rows)
+
+
+def cosine_table(tables: PositionTables) -> pd.DataFrame:
+    """Return a row for each pair of positions of each table."""
+    places = range(len(tables.learned_cosines))
+    return pd.concat(
+        cell_table({"position": places}, {"other": places}, cosine=cosines).assign(table=name)
+        for name, cosines in (
+            ("learned: position ", tables.learned_cosines),
+            ("sinusoids: position ", tables.sinusoid_cosines),
+        )
+    )
+
+
+def distance_table(tables: PositionTables) -> pd.DataFrame:
+    """Return the mean cosine at each distance, for each table."""
+    means = {"learned": tables.learned_by_distance, "sinusoids": tables.sinusoids_by_distance}
+    table = pd.DataFrame({"places apart": range(len(tables.learned)), **means})
+    return table.melt("places apart", var_name="table", value_name="mean_cosine")
+
+
+SIGHTS = View(
+    name="who-sees-whom",
+    question="Who sees whom, and what does each guess?",
+    of=read_three_ways,
+    table=sights_table,
+    needs=frozenset({"mlm"}),
+    how=(
+        "Each line leads from a token to the vector that reads it. Coloured: what the guess can "
+        "depend on. Click a token to guess it.\n\n"
+        "Rows are tokens; columns are the input and each layer's output. The darker a line, the "
+        "larger the weight (the mean over the heads). Point at a vector to see what it reads."
+    ),
+)
+LEAK = View(
+    name="two-layers",
+    question="How much of each word comes back to its own place?",
+    of=words_returned,
+    figure=returned_bars,
+    table=returned_table,
+    fills=lambda returned: {
+        "num_left": len(returned.both.tokens) - 1,
+        "num_hidden": max(1, round(MASKED_LM_PROB * len(returned.both.tokens))),
+    },
+    needs=frozenset({"parts"}),
+    how=(
+        "Each bar is how much of a word comes back to its own place: what it would give away if it "
+        "were not hidden.\n\n"
+        "If a network that sees both sides had to guess **each** token, as a language model does, "
+        "it would see the token itself: in the first layer the other tokens read it, and in the "
+        "second its own place reads them. Shares are measured by value zeroing (Mohebbi et al. "
+        "2023): how much a vector changes without a token, divided by the sum over all tokens. "
+        "Paths through the token's own place are left out. With attention to the left only, "
+        "nothing comes back, so GPT learns from {num_left} places of this text at once, and BERT "
+        "only from the 15% that it hides, about {num_hidden}. Per step, BERT learns a little more "
+        "slowly, but it is better almost from the start (Devlin et al. 2019)."
+    ),
+)
+WRITTEN = View(
+    name="let-it-write",
+    question="What does each of them write?",
+    of=write_both,
+    table=written_table,
+    needs=frozenset({"mlm"}),
+    how=(
+        "Both go on with the text; the darker a word, the surer the network was.\n\n"
+        "GPT predicts only the next token, which is what it was trained to do. BERT needs the "
+        "number of words beforehand, runs over the whole text again for each, and meets what it "
+        "never saw in training: a row of masks with nothing after it. A mask is filled while its "
+        "neighbours may still be masks, so words are repeated; and no product of its guesses is "
+        "the probability of a text. Both are small networks: how they write says more than what "
+        "they write."
+    ),
+)
+POSITION_TABLES = View(
+    name="positions-beside-sinusoids",
+    question="How do learned positions compare with sinusoids?",
+    of=position_tables,
+    table=cosine_table,
+    chart=Grid(
+        row="position",
+        column="other",
+        value="cosine",
+        form=".2f",
+        is_written=False,
+        title="cosine",
+        titles=("position", ""),
+        by="table",
+        is_signed=True,
+    ),
+    fills=lambda tables: {"num": len(tables.learned)},
+    needs=frozenset({"positions"}),
+    how=(
+        "Each cell compares two places in the text; the bluer it is, the more alike their position "
+        "vectors are.\n\n"
+        "The number is the cosine of two of the first {num} rows. Left: learned, as in BERT and "
+        "GPT. Right: sines and cosines of decreasing frequency, as in the Transformer, where the "
+        "cosine depends only on the distance."
+    ),
+)
+POSITION_DISTANCES = View(
+    name="positions-by-distance",
+    question="How alike are positions that are far apart?",
+    of=position_tables,
+    table=distance_table,
+    chart=Lines(x="places apart", y="mean_cosine", by="table", form=".2f", y_title="mean cosine"),
+    fills=lambda tables: {"num": len(tables.learned), "mean": f"{tables.cosines.mean():z.2f}"},
+    needs=frozenset({"positions"}),
+    how=(
+        "Each dot is how alike two positions are that lie so far apart.\n\n"
+        "The mean cosine of two rows at each distance. The mean of the {num} cosines between a "
+        "learned row and the formula's row of the same position is **{mean}**."
+    ),
+)

@@ -1,0 +1,90 @@
+"""The class's first answers as grades, in the layouts that Canvas and Moodle import.
+
+Sources: Canvas' lib/gradebook_importer.rb (columns by place, a row of points, learners by ID, login
+or name) and Moodle's grade/import/csv (any columns, mapped by hand; "-" is no grade).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from bertcore.lessons.lesson import Lesson
+
+from ...parts.html_file.data_files import to_csv
+from ...server.class_store import Graded
+from ...shell.guide.in_class import ON_OWN
+
+_POINTS = "Points Possible"
+"""By which Canvas knows the row of points: no learner may be called so."""
+Scores = Mapping[str, Mapping[str, float]]
+"""Learner's name -> lesson -> points, one a step: half of it for the first answer, half for the
+first on a sentence of the learner's own, where the question is asked again."""
+
+
+def scores(answers: Sequence[Graded], lessons: Mapping[str, Lesson]) -> Scores:
+    """Return what each learner with a name had right; of two with one name, the first answers.
+
+    Args:
+        answers: The oldest first.
+        lessons: By name; answers to others, or to steps that they do not have, do not count.
+    """
+    seen: set[tuple[str, str, int]] = set()
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    spelled: dict[str, str] = {}
+    for answer in answers:
+        name = answer.lesson.removesuffix(ON_OWN)
+        lesson = lessons.get(name)
+        who = answer.name.casefold()
+        place = (who, answer.lesson, answer.step)
+        step = None if lesson is None else lesson.step(answer.step)
+        if not who or step is None or place in seen:
+            continue
+        seen.add(place)
+        of = found[spelled.setdefault(who, answer.name)]
+        of[name] = of.get(name, 0) + answer.is_right * (0.5 if step.is_asked_again else 1)
+    return {name: found[name] for name in sorted(found, key=str.casefold)}
+
+
+def canvas_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
+    """Return points a lesson, one for each step.
+
+    The name is also the login: Canvas looks for the login first, then for the name.
+    """
+    taken = _taken(of, lessons)
+    points = {lesson.title: str(len(lesson.steps)) for lesson in taken}
+    rows: list[dict[str, object]] = [{"Student": f"    {_POINTS}", **points}]
+    for name, right in of.items():
+        harmless = name.replace(_POINTS, _POINTS.replace(" ", "-"))
+        who = {"Student": harmless, "SIS Login ID": harmless}
+        rows.append({**who, **_grades(right, taken, "", lambda n, _: f"{n:g}")})
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    blank = dict.fromkeys([*head, *points], "")
+    return to_csv(pd.DataFrame([blank | row for row in rows], columns=list(blank)))
+
+
+def moodle_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
+    """Return percent a lesson: 100 is the most that a new grade item of Moodle takes."""
+    taken = _taken(of, lessons)
+    rows = [
+        {"Username": name, **_grades(right, taken, "-", lambda n, most: f"{100 * n / most:.1f}")}
+        for name, right in of.items()
+    ]
+    return to_csv(pd.DataFrame(rows, columns=["Username", *(lesson.title for lesson in taken)]))
+
+
+def _grades(
+    right: Mapping[str, float],
+    lessons: Sequence[Lesson],
+    none: str,
+    write: Callable[[float, int], str],
+) -> dict[str, str]:
+    return {
+        lesson.title: write(right[lesson.name], len(lesson.steps)) if lesson.name in right else none
+        for lesson in lessons
+    }
+
+
+def _taken(of: Scores, lessons: Mapping[str, Lesson]) -> list[Lesson]:
+    names = {name for right in of.values() for name in right}
+    return [lesson for name, lesson in lessons.items() if name in names]

@@ -1,0 +1,254 @@
+"""The page Class: for the teacher, who enters its key; it follows the answers as they come."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from bertcore.lessons.lesson import Lesson, Step, unfilled
+
+from ...parts.html_file.data_files import to_csv
+from ...parts.html_file.document import legible
+from ...plots import plain
+from ...plots.source_tables import markdown_table
+from ...server import learners
+from ...server.class_store import Answer, ClassStore, Finding, Learner, StepCount, store
+from ...server.policy import policy
+from ...server.streamlit_internals import plotly_chart
+from ...shell import Field, frame
+from ...shell.guide import catalogue, guide
+from ...shell.words.language import language
+from . import PAGE, removal
+from .figures import answers_figure
+from .grades import Scores, canvas_csv, moodle_csv, scores
+from .tally import bars, misconceptions, of_step
+
+REFRESH_SECONDS = 3.0
+LESSON = Field("class_lesson", "")
+STEP = Field("class_step", 1)
+MOST_ROWS = 100
+"""Findings that are drawn, again every few seconds: the newest."""
+_LINK = re.compile(r"[a-z-]*\?[\w%&=+.~*-]*", re.ASCII)
+
+
+def draw() -> None:
+    """Draw the page."""
+    frame.header(PAGE)
+    kept = store()
+    if kept is None:
+        st.info("This server has no class. Start one with: bertscope app --class NAME")
+    elif not learners.is_teacher():
+        _ask_key()
+    else:
+        _show_links()
+        _follow()
+        removal.show(kept)
+
+
+def _ask_key() -> None:
+    with st.form("class_key", width=420):
+        typed = st.text_input("The teacher's key", type="password", max_chars=200)
+        is_asked = st.form_submit_button("Open", type="primary")
+    if is_asked and (complaint := learners.enter(typed)):
+        st.error(complaint)
+    elif is_asked:
+        st.rerun()
+
+
+def _show_links() -> None:
+    with st.expander("Links for the class", icon=":material/link:"):
+        st.caption("Copy one with a right click, or open it and show its address.")
+        rows = [
+            f"- [{guide.markdown(lesson.title)}]({catalogue.link(name)})"
+            for name, lesson in catalogue.lessons(language()).items()
+        ]
+        st.markdown("\n".join(rows))
+
+
+@st.fragment(run_every=REFRESH_SECONDS)
+def _follow() -> None:
+    """Draw the answers and findings; runs alone, again and again."""
+    with frame.guard():
+        kept, about = store(), policy().school_class
+        assert kept is not None, "draw looks for it"
+        assert about is not None, "only a class has a store"
+        lessons = _known_lessons()
+        counts = kept.steps()
+        known = [
+            count
+            for count in counts
+            if count.lesson in lessons and lessons[count.lesson].step(count.step) is not None
+        ]
+        learners = kept.learners()
+        _show_totals(about.name, known, learners, sum(c.num_answers for c in counts))
+        _show_lesson(kept, known, lessons)
+        _show_findings(kept)
+        _show_grades(kept, learners, lessons)
+
+
+def _known_lessons() -> dict[str, Lesson]:
+    """Return all lessons and their questions for a week later, by name."""
+    code = language()
+    names = [name + end for name in catalogue.lessons(code) for end in ("", catalogue.AGAIN)]
+    return {name: lesson for name in names if (lesson := catalogue.find(name, code)) is not None}
+
+
+def _show_totals(
+    name: str, known: Sequence[StepCount], learners: Sequence[Learner], num_all: int
+) -> None:
+    num_answers = sum(count.num_answers for count in known)
+    st.markdown(
+        f"**{_text(name)}** · learners: {sum(one.num_answers > 0 for one in learners)} · first "
+        f"answers, which count here: {num_answers} · changed later: "
+        f"{sum(count.num_changed for count in known)}"
+    )
+    if num_all > num_answers:
+        st.caption(f"{num_all - num_answers} more are to steps that this version does not have.")
+
+
+def _show_lesson(
+    kept: ClassStore, known: Sequence[StepCount], lessons: Mapping[str, Lesson]
+) -> None:
+    nums = {name: sum(c.num_answers for c in known if c.lesson == name) for name in lessons}
+    newest = max(known, key=lambda count: count.newest).lesson if known else next(iter(lessons))
+    name = st.selectbox(
+        "Lesson",
+        list(lessons),
+        format_func=lambda name: f"{lessons[name].title} (answers: {nums[name]})",
+        key=LESSON.key(default=newest, options=list(lessons)),
+    )
+    lesson = lessons[name]
+    steps = {step.number: step for step in lesson.steps}
+    answered = sorted(count.step for count in known if count.lesson == name)
+    if not answered:
+        st.info(
+            "No answer yet. Give out the link of the lesson: answers appear here by themselves."
+        )
+        return
+    own = [
+        answer.in_language(language()) for answer in kept.answers(name) if answer.step in answered
+    ]
+    st.header("Misconceptions")
+    _show_misconceptions(own, steps)
+    st.header("Answers by step")
+    step = st.selectbox(
+        "Step",
+        answered,
+        format_func=lambda number: f"{number}. {steps[number].title}",
+        key=STEP.key(default=answered[-1], options=answered),
+    )
+    st.markdown(f"**{_lesson_text(steps[step].question)}**")
+    fig = answers_figure(bars(of_step(own, step)))
+    config = {"displaylogo": False, "displayModeBar": False}
+    plotly_chart(fig.to_dict(), key="figure_class", config=config)
+    st.caption(
+        "**How to read this.** A bar is an answer, or a range of numbers, and its length the "
+        "learners who gave it first. Right is what the model answers on their own sentences, so "
+        "one number may be right for some and wrong for others."
+    )
+    _show_steps(own, {c.step: c for c in known if c.lesson == name}, lesson)
+
+
+def _show_misconceptions(answers: Sequence[Answer], steps: Mapping[int, Step]) -> None:
+    frequent = misconceptions(answers)
+    if not frequent:
+        st.caption("No wrong answer yet.")
+    for wrong in frequent:
+        title = _lesson_text(steps[wrong.step].title)
+        st.markdown(
+            f"**{wrong.num_learners} of {wrong.num_answers}** answered “{_text(wrong.text)}” in "
+            f"step {wrong.step}, {title}.  \n{wrong.why}"
+        )
+
+
+def _show_steps(answers: Sequence[Answer], counts: Mapping[int, StepCount], lesson: Lesson) -> None:
+    head = ("Step", "Answers", "Right at first", "Changed later", "Most frequent wrong answer")
+    rows = []
+    for step in lesson.steps:
+        title, count = f"{step.number}\\. {_lesson_text(step.title)}", counts.get(step.number)
+        if count is None:
+            rows.append((title, "0", "", "", ""))
+            continue
+        wrong = misconceptions(of_step(answers, step.number), 1)
+        rows.append(
+            (
+                title,
+                str(count.num_answers),
+                f"{count.num_right} ({100 * count.num_right / count.num_answers:.0f}%)",
+                str(count.num_changed),
+                f"{wrong[0].num_learners} × {_text(wrong[0].text)}" if wrong else "",
+            )
+        )
+    st.container(key="class_steps").markdown(markdown_table(head, rows))
+
+
+def _show_findings(kept: ClassStore) -> None:
+    st.header("Findings")
+    findings = kept.findings(MOST_ROWS)
+    if not findings:
+        st.caption("None yet. *Hand in* is under each picture of each page.")
+        return
+    rows = markdown_table(("No.", "Who", "What", "View"), map(_finding_row, findings))
+    st.container(key="class_handed_in").markdown(rows)
+    if len(findings) == MOST_ROWS:
+        st.caption(f"These are the newest {MOST_ROWS}; the file has all.")
+    _offer("findings", "Findings as CSV", lambda: to_csv(pd.DataFrame(kept.findings())))
+
+
+def _finding_row(finding: Finding) -> tuple[str, str, str, str]:
+    page = _text(finding.page)
+    view = f"[{page}]({finding.link})" if _LINK.fullmatch(finding.link) else page
+    return f"#{finding.number}", _text(finding.name) or "*no name*", _text(finding.text), view
+
+
+def _show_grades(
+    kept: ClassStore, learners: Sequence[Learner], lessons: Mapping[str, Lesson]
+) -> None:
+    st.header("Grades")
+    graded = [learner for learner in learners if learner.num_answers]
+    names = {learner.name.casefold() for learner in graded if learner.name}
+    st.caption(
+        f"Learners with a name, who have a row: {len(names)}; without: "
+        f"{sum(not learner.name for learner in graded)}. A grade is the "
+        "number of right first answers: in Canvas points, one for each step, in Moodle percent. "
+        "Names are as typed; nobody checks them."
+    )
+    if names:
+        with st.container(horizontal=True):
+            _offer("canvas", "For Canvas", lambda: _grades_csv(canvas_csv, kept, lessons))
+            _offer("moodle", "For Moodle", lambda: _grades_csv(moodle_csv, kept, lessons))
+
+
+def _grades_csv(
+    write: Callable[[Scores, Mapping[str, Lesson]], bytes],
+    kept: ClassStore,
+    lessons: Mapping[str, Lesson],
+) -> bytes:
+    return write(scores(kept.graded(), lessons), lessons)
+
+
+def _offer(name: str, label: str, content: Callable[[], bytes]) -> None:
+    st.download_button(
+        label,
+        content,
+        f"class-{name}.csv",
+        "text/csv",
+        key=f"class_{name}",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def _text(typed: str) -> str:
+    """Return what a learner typed as Markdown of one line that shows it letter by letter.
+
+    Nothing in it becomes a link: a word joiner parts what Markdown takes for an address. Long words
+    may be broken anywhere, or one would push the other columns out of sight.
+    """
+    parted = re.sub(r"(://|www|@)", "\\1\u2060", legible(typed), flags=re.IGNORECASE)
+    return plain(re.sub(r"(\S{24})(?=\S)", "\\1\u200b", " ".join(parted.split())))
+
+
+def _lesson_text(text: str) -> str:
+    return guide.markdown(unfilled(text)).replace("|", "\\|")

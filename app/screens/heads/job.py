@@ -1,0 +1,52 @@
+"""Background measurement of all heads: its progress, and a way to stop it."""
+
+from typing import Any
+
+from bertcore import Model
+from bertcore.analysis.heads.report import HeadReport, report_heads
+
+from ...shell import Compute, Progress, frame
+from ...sources.head_texts import HeadTextSource
+
+_SETUP = """
+from pathlib import Path
+from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts
+from bertcore.data import read_sentence_list
+
+{chosen}"""
+TEXTS = ("texts", "trees")
+"""Names that the Python shown gives to what is measured."""
+
+FEW_SENTENCES = 200
+"""Up to this many sentences take about a second: the page waits, so that no progress bar
+flickers."""
+
+
+def report(page: frame.Page, chosen: HeadTextSource) -> HeadReport:
+    """Return the report; its progress is drawn until it is computed.
+
+    Raises:
+        Pending: Until then.
+    """
+    few = len(chosen.texts.sentences) + len(chosen.trees.sentences) <= FEW_SENTENCES
+    patience, stopped = None if few else 0.0, "Stopped. Nothing was measured."
+    compute = Compute(name="heads", patience=patience, stopped=stopped)
+    return compute(_report, page.bert_key, chosen)
+
+
+def _report(bert: Model, chosen: HeadTextSource, *, progress: Progress) -> HeadReport:
+    return report_heads(bert, chosen.texts, chosen.trees, progress=progress)
+
+
+def setup_code(chosen: HeadTextSource) -> str:
+    """Return Python that makes `texts` and `trees`."""
+    return _SETUP.format(chosen=chosen.code)
+
+
+def shown(chosen: HeadTextSource, report: HeadReport) -> dict[str, Any]:
+    """Return what `show` needs to draw views of a report that is computed already."""
+    return {
+        "compute": lambda *_: report,
+        "setup": setup_code(chosen),
+        "spelled": {name: name for name in TEXTS},
+    }

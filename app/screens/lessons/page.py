@@ -1,0 +1,106 @@
+"""Lessons: what each teaches, where the visitor is in it, sheet and notes."""
+
+import streamlit as st
+
+from bertcore.lessons.lesson import Lesson
+
+from ...plots import plain
+from ...shell import frame, texts
+from ...shell.guide import catalogue, guide, sheet
+from ...shell.words import language
+from ...shell.words.language import words
+from . import PAGE, class_links
+
+
+def draw() -> None:
+    """Draw the page."""
+    frame.header(PAGE)
+    language.key()
+    if catalogue.START.value:
+        _start(catalogue.START.value)
+    is_first = class_links.OPENED.value  # by a link, which leads to the top of the page
+    if is_first:
+        class_links.show()
+    with st.container(key="lesson_list"):
+        language.show_unknown()
+        _list()
+    if not is_first:
+        class_links.show()
+
+
+def _list() -> None:
+    """Draw a row for each lesson, and closed below them what else there is to one."""
+    lessons = catalogue.lessons(language.language())
+    with st.container(gap="xsmall"):
+        for name, lesson in lessons.items():
+            _show_row(lesson, is_first=name == next(iter(lessons)))
+    with st.expander(f"**{words('own_text')} · {words('again')} · {words('more')}**"):
+        st.markdown(words("intro"))
+        name = st.selectbox(
+            words("lessons"),
+            list(lessons),
+            format_func=lambda name: lessons[name].title,
+            key="lesson_more",
+        )
+        _show_more(lessons[name])
+
+
+def _start(name: str) -> None:
+    """Begin the lesson that a link names; say so if there is none."""
+    lesson = catalogue.find(name, language.language())
+    if lesson is not None:
+        guide.begin(lesson)
+    st.warning(words("no_lesson", name=plain(name[:60])))
+
+
+def _progress(lesson: Lesson) -> str:
+    letters = guide.done(lesson)
+    num_done, num_right = (
+        sum(letter in some for letter in letters)
+        for some in (guide.ANSWERED, (guide.RIGHT, guide.LATER))
+    )
+    done = f"{num_done}/{len(letters)}"
+    return words("done_right", done=done, right=num_right) if num_done else done
+
+
+def _show_row(lesson: Lesson, *, is_first: bool) -> None:
+    """Draw a lesson as a link, with its question, how long it takes, and how much is done."""
+    letters = guide.done(lesson)
+    icon = "check" if guide.OPEN not in letters else "play_arrow" if is_first else "arrow_forward"
+    row = st.container(
+        horizontal=True, vertical_alignment="center", key=f"lesson_{lesson.name}", gap="small"
+    )
+    if row.button(
+        guide.markdown(lesson.title),
+        key=f"start_{lesson.name}",
+        type="primary" if is_first else "tertiary",
+        icon=f":material/{icon}:",
+    ):
+        guide.begin(lesson)
+    if is_first:
+        row.badge(words("first"))
+    about = f" · {guide.markdown(lesson.summary)}" if is_first else ""
+    row.caption(f"{words('minutes', minutes=lesson.minutes)} · {_progress(lesson)}{about}")
+    with row:
+        guide.show_language(lesson)
+
+
+def _show_more(lesson: Lesson) -> None:
+    """Draw other ways to take a lesson, its goals and sheet, and what a teacher needs."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    if row.button(words("own_text"), key="lesson_own", help=f"“{plain(texts()[0])}”"):
+        guide.begin(lesson, own_text=True)
+    again = catalogue.find(lesson.name + catalogue.AGAIN, language.language())
+    if again is not None and row.button(
+        words("again"), key="lesson_again", help=words("again_help")
+    ):
+        guide.begin(again)
+    sheet.offer(lesson, row)
+    st.markdown(guide.markdown(lesson.summary))
+    st.markdown("\n".join(f"- {guide.markdown(goal)}" for goal in lesson.goals))
+    if lesson.misconceptions:
+        st.markdown(f"**{words('misconceptions')}**")
+        st.markdown("\n".join(f"- {guide.markdown(one)}" for one in lesson.misconceptions))
+    if lesson.notes:
+        st.markdown(f"**{words('notes')}**")
+        st.markdown(guide.markdown(lesson.notes))

@@ -1,0 +1,288 @@
+"""What the page shows: each view is a function of the core, a chart, and how to read it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertcore.analysis.compare.before_after import SMALL_POINTS
+from bertcore.analysis.words.next_sentence import (
+    AttentionMass,
+    Variant,
+    next_sentence_matrix,
+    pair_answer,
+    pair_attention,
+    pair_order,
+    pair_rates,
+    pair_variants,
+)
+from bertcore.analysis.words.sentence_similarity import (
+    SentenceMatrix,
+    SharedWords,
+    shared_words,
+    similarities,
+)
+from bertcore.model.model import SentenceOrder
+
+from ...on_demand import pd
+from ...plots import Figure, cell_table, percent, records, theme
+from ...plots.charts import Grid, Intervals, Lines, Words
+from ...view import View
+
+NEXT_SENTENCE = ("B follows A", "B is a random text")
+SENTENCE_ORDER = ("A comes before B", "they were swapped")
+
+
+def probability_bar(first: float, names: tuple[str, str]) -> Figure:
+    """Draw both classes of a head for pairs as one bar of length 1.
+
+    Args:
+        first: Probability of class 0.
+        names: What the two classes mean.
+    """
+    fig = Figure()
+    parts = (
+        (first, names[0], theme.SEGMENT_A, 0.0, "left"),
+        (1 - first, names[1], theme.SEGMENT_B, 1.0, "right"),
+    )
+    for value, name, colour, side, anchor in parts:
+        fig.add(
+            "bar",
+            x=[value],
+            y=[0],
+            orientation="h",
+            name=name,
+            marker={"color": colour, "line_width": 0, "cornerradius": 6},
+            hovertemplate=f"{name}: %{{x:.3%}}<extra></extra>",
+        )
+        # Above the bar's ends, since a sliver has no room for text.
+        fig.add_annotation(
+            x=side,
+            xanchor=anchor,
+            y=0.62,
+            yanchor="bottom",
+            text=f"<b>{percent(value)}</b>  {name}",
+            font_size=15,
+            showarrow=False,
+        )
+    theme.plot_layout(fig, "", "", "", 96)
+    margin = dict.fromkeys("lrtb", 0)
+    fig.update_layout(barmode="stack", bargap=0, showlegend=False, margin=margin)
+    fig.update_xaxes(range=[0, 1], visible=False, fixedrange=True)
+    fig.update_yaxes(range=[-0.5, 1.3], visible=False, fixedrange=True)
+    return fig
+
+
+def variants_table(variants: tuple[Variant, ...]) -> pd.DataFrame:
+    """Return a row for each variant, whose name tells the B that was put in."""
+    named = [f"B = {v.text_b}" if v.name == "another B" else v.name for v in variants]
+    return records(variants, "change=name", "text_a", "text_b", "is_next").assign(change=named)
+
+
+def mass_table(mass: AttentionMass) -> pd.DataFrame:
+    """Return a row for each way, layer and head."""
+    layers, heads = map(range, mass.mass.shape[:2])
+    tables = [
+        cell_table({"layer": layers}, {"head": heads}, mass=mass.between(*way)).assign(
+            way=" to ".join(way), uniform=float(mass.fraction["AB".index(way[1])])
+        )
+        for way in (("A", "B"), ("B", "A"))
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def matrix_table(matrix: SentenceMatrix) -> pd.DataFrame:
+    """Return a row for each pair of places, from 1; of a place with itself without a number."""
+    sentences, values = matrix.sentences, matrix.values.copy()
+    np.fill_diagonal(values, np.nan)
+    numbers = range(1, len(sentences) + 1)
+    rows = {"number_a": numbers, "text_a": sentences}
+    return cell_table(rows, {"number_b": numbers, "text_b": sentences}, value=values)
+
+
+def numbered(table: pd.DataFrame) -> list[str]:
+    """Return the names of the rows of a matrix: number and sentence."""
+    return [f"{n}  {text}" for n, text in zip(table["number_a"], table["text_a"], strict=True)]
+
+
+def words_table(shared: SharedWords) -> pd.DataFrame:
+    """Return a row for each word of both sentences."""
+    both = (("A", shared.words_a, shared.of_a), ("B", shared.words_b, shared.of_b))
+    parts = [pd.DataFrame({"sentence": s, "word": w, "part": p}) for s, w, p in both]
+    return pd.concat(parts, ignore_index=True)
+
+
+ANSWER = View(
+    name="next-sentence",
+    question="Does B follow A?",
+    of=pair_answer,
+    figure=lambda answer: probability_bar(answer.is_next, NEXT_SENTENCE),
+    how=(
+        "BERT was trained on such pairs: in about half of them B came next, in the others it was "
+        "from another text.\n\n"
+        "That was to prepare it for tasks about two texts: question answering and natural language "
+        "inference (Devlin et al. 2019, section 3.1). The topic often gives the answer away, so "
+        "BERT may learn *is this the same topic?* rather than *does this come next?* (Lan et al. "
+        "2020). Near 0% and 100% a small change in probability is a large change in the logit."
+    ),
+    needs=frozenset({"nsp"}),
+)
+ORDER: View[SentenceOrder] = View(
+    name="sentence-order",
+    question="Which of the two comes first?",
+    of=pair_order,
+    figure=lambda order: probability_bar(order.in_order, SENTENCE_ORDER),
+    how=(
+        "ALBERT was trained to distinguish two neighbouring passages in order from the same two "
+        "swapped.\n\n"
+        "Both are about the same topic, so unlike BERT's next-sentence head it must judge which "
+        "comes first. Swap A and B to ask the other way round."
+    ),
+    needs=frozenset({"sop"}),
+)
+VARIANTS = View(
+    name="variants",
+    question="What changes the answer?",
+    of=pair_variants,
+    table=variants_table,
+    chart=Intervals(name="change", value="is_next", x_title="p (B follows A)"),
+    how=(
+        "Each dot is the answer after one change; the dotted line is the pair as written.\n\n"
+        f"A dot within {SMALL_POINTS} points of the line is no change to speak of. "
+        "If swapping the order changes little, the answer does not use the order (near 0% and "
+        "100%, look at the logit). Segment ids and \\[SEP\\] tell BERT where B begins: without "
+        "them it may no longer see two sentences."
+    ),
+    needs=frozenset({"nsp"}),
+)
+EVERY_HEAD = Grid(
+    row="layer",
+    column="head",
+    value="mass",
+    by="way",
+    title="fraction of the attention",
+    titles=("layer", ", by head"),
+)
+MASS = View(
+    name="attention-mass",
+    question="How much do the sentences attend to each other?",
+    of=pair_attention,
+    table=mass_table,
+    chart=Lines(y="mass", by="way", dotted="uniform", y_title="fraction of the attention"),
+    how=(
+        "How much of the attention of one sentence goes to the tokens of the other.\n\n"
+        "A line is the mean of the heads, with the range from the lowest to the highest head as a "
+        "band; or head by head. The dotted line is {uniform}. The rest to 100% stays in the same "
+        "sentence or goes to \\[CLS\\] and \\[SEP\\], which a head may attend to when it finds "
+        "nothing else (Clark et al. 2019)."
+    ),
+    fills=lambda mass: {
+        "uniform": "the other sentence's fraction of the tokens. A is read before B, so A to B is 0"
+        if mass.is_causal
+        else "what uniform attention would give"
+    },
+)
+SIMILARITY = View(
+    name="similar-map",
+    question="How similar are they?",
+    of=similarities,
+    table=matrix_table,
+    chart=Grid(
+        row="number_a",
+        column="number_b",
+        names=(numbered, "number_b"),
+        value="value",
+        form=".2f",
+        title="cosine",
+    ),
+    how=(
+        "Each cell is the cosine of two sentence vectors: 1 means the same direction, 0 nothing in "
+        "common.\n\n"
+        "The colours range from the lowest to the highest of these cells; the diagonal is empty, "
+        "since a sentence is equal to itself. Click a cell to see which words it comes from."
+    ),
+)
+SHARED = View(
+    name="similar-words",
+    question="Which words make up the cosine?",
+    of=shared_words,
+    table=words_table,
+    chart=Words(value="part", line="sentence", scale_title="part of the cosine"),
+    how=(
+        "Blue words raise the cosine, orange ones lower it; the numbers of either sentence add up "
+        "to **{cosine}**.\n\n"
+        "It is not an estimate: a pooled vector is a sum with a part for each token, so the cosine "
+        "is a sum over pairs of tokens. A token's vector also contains what attention brought from "
+        "other words: this shows where the similarity *is* in the last layer, not which words of "
+        "the input caused it."
+    ),
+    fills=lambda shared: {"cosine": f"{shared.cosine:z.3f}".replace("-", "−")},
+)
+WORD_PAIRS = View(
+    name="similar-pairs",
+    question="Which pairs of words make up the cosine?",
+    of=shared_words,
+    table=lambda shared: cell_table(
+        {"place_a": range(len(shared.words_a)), "word_a": shared.words_a},
+        {"place_b": range(len(shared.words_b)), "word_b": shared.words_b},
+        part=shared.pairs,
+    ),
+    chart=Grid(
+        row="place_a",
+        column="place_b",
+        names=("word_a", "word_b"),
+        value="part",
+        form=".3f",
+        title="part of the cosine",
+        titles=("first sentence", "second sentence"),
+        is_signed=True,
+    ),
+    how=(
+        "Row: a word of the first sentence. Column: a word of the second. All cells add up to the "
+        "cosine.\n\n"
+        "The numbers above are the sums of the rows and of the columns. Words with the same "
+        "meaning often form a strong cell, and so do \\[CLS\\], \\[SEP\\] and full stops, which "
+        "every sentence has."
+    ),
+)
+MATRIX = View(
+    name="pair-matrix",
+    question="Which sentence follows which?",
+    of=next_sentence_matrix,
+    table=matrix_table,
+    chart=Grid(
+        row="number_a",
+        column="number_b",
+        names=(numbered, "number_b"),
+        value="value",
+        title="B follows A",
+        titles=("sentence A", "sentence B (number)"),
+        bounds=(0, 1),
+    ),
+    how=(
+        "Row: sentence A. Column: sentence B. Bright: BERT believes that B follows A.\n\n"
+        "Sentences of one story form a bright square. If the matrix is symmetric, the order does "
+        "not matter to BERT. The diagonal is empty: no sentence follows itself."
+    ),
+    needs=frozenset({"nsp"}),
+)
+RATES = View(
+    name="pair-rates",
+    question="How often does B follow A, over many pairs?",
+    of=pair_rates,
+    chart=Intervals(
+        name="change",
+        number="num_pairs",
+        value="follows",
+        line=0.5,
+        x_title="pairs in which B follows A",
+    ),
+    how=(
+        "In how many of {pairs} BERT gives B more than 50% to follow A, with 95% intervals.\n\n"
+        "The intervals are Wilson's. If swapped pairs, or a B that only repeats A, follow as often "
+        "as the pairs as written, the head goes by the topic and not by the order (Lan et al. "
+        "2020). *B of another pair* takes the B from half the list away. The intervals take the "
+        "pairs as independent; neighbouring pairs of one text are not quite."
+    ),
+    fills=lambda rates: {"pairs": f"{rates[0].num_pairs:,} pairs"},
+    needs=frozenset({"nsp"}),
+)

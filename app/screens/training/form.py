@@ -1,0 +1,270 @@
+"""The form that starts a pretraining run: text, length, objective and shape."""
+
+import shutil
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from bertcore.data.files import lines_of, open_text
+from bertcore.model.architecture.objectives import OBJECTIVES
+from bertcore.model.checkpoints import DEFAULT
+from bertcore.model.checkpoints.source import resolve
+from bertcore.model.objectives.table import objective_of
+from bertcore.training.pretraining.data.corpus import NOVEL, split_held_out
+from bertcore.training.pretraining.objectives import objective_named
+
+from ...plots import shorten_middle
+from ...server import checkpoints, training, visits
+from ...server.policy import default_source, policy
+from ...server.room import check_room as check_disk
+from ...shell import UploadSource, frame, one_of, sidebar
+from ...shell.uploads import Copy
+from ...sources.run_folders import process
+from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
+from .new_run import choose_name, new_run, show_recipe, start_or_wait
+
+Settings = dict[str, Any]
+"""Of a recipe of `bertscope pretrain`, by name."""
+HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
+PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
+SUFFIXES = (".txt", ".xz", ".gz")
+RHYTHM = {"evaluate_every": 50, "save_every": 100}
+"""Steps: a run on a page is watched, and its replay has the moments that are scored."""
+KEPT_CHECKPOINTS = 20
+KEPT_OF_VISITOR = 3  # on a closed server, where a visitor has limited room
+
+HOW_NOVEL = (
+    "{title}: 121,000 words. Enough to watch a model learn, far too little for it to know English."
+)
+HOW_TEXT = (
+    "UTF-8 text (.txt, or packed as .xz or .gz): one paragraph per line and a blank line between "
+    "documents, of which every 20th is held out. Sentence pairs need several documents."
+)
+HELP_START = (
+    "Word counts: token vectors encode which words occur next to each other in the text, and "
+    "positions begin as sinusoids; this shortens the slow first part. Noise: random weights, as in "
+    "BERT's own start. A checkpoint: continues from its weights."
+)
+FROM_NOISE = " It has an encoder and a decoder of equal depth, and begins from noise."
+
+
+def _checked(copies: Sequence[Copy]) -> tuple[Copy, ...]:
+    """Return the files of a text, each of which is UTF-8."""
+    for copy in copies:
+        with copy.read() as path, open_text(path) as file:
+            deque(lines_of(file, path), maxlen=0)
+    return tuple(copies)
+
+
+UPLOAD = UploadSource(
+    key="corpus_upload",
+    label="Text files",
+    types=("txt", "xz", "gz"),
+    read=_checked,
+    about=lambda copies: ", ".join(shorten_middle(copy.name, 60) for copy in copies),
+    accepts_several=True,
+    most=300_000_000,
+    shows_label=False,
+)
+
+
+def show_form(folder: Path) -> None:
+    """Draw the form and its button; a started run is shown at once."""
+    source = _choose_text()
+    length = _choose_length()
+    with frame.more():
+        name = choose_name(folder)
+        start, objective = _choose_kind()
+        settings = {**length, **_choose_model(start, objective), **RHYTHM}
+        has_limits = training.limits() is not None
+        settings["keep_checkpoints"] = KEPT_OF_VISITOR if has_limits else KEPT_CHECKPOINTS
+    is_asked = st.button("Start training", type="primary", icon=":material/play_arrow:")
+    begin = partial(_start, folder, name, source, settings)
+    start_or_wait("pretrain", folder, is_asked, begin)
+    show_recipe(folder / name, "pretrain --corpus ... --valid ...", settings)
+
+
+def _choose_text() -> str:
+    """Draw the choice of text; return the key of SOURCES."""
+    offered = SOURCES
+    if policy().is_closed:  # its own files are not for visitors
+        offered = {name: title for name, title in SOURCES.items() if name != "path"}
+    source = one_of("Text to learn from", offered, SOURCE, with_label=True)
+    if source == "upload":
+        with frame.guard():
+            UPLOAD.choose()
+    elif source == "path":
+        st.text_input("Path of a file or folder", key="corpus_path", placeholder="/home/me/books")
+    st.caption(HOW_NOVEL.format(title=NOVEL.title) if source == "novel" else HOW_TEXT)
+    return source
+
+
+def _choose_length() -> Settings:
+    """Draw the choice of length; return it as a setting."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    limits = training.limits()
+    most = 1440.0 if limits is None else limits.minutes
+    unit = LENGTH_UNITS[0]
+    if limits is None:
+        unit = one_of("How long", LENGTH_UNITS, LENGTH_UNIT, where=row, with_label=True)
+    if unit == "steps":
+        steps = row.number_input("Steps", 10, 1_000_000, 500, 100, key="length_steps", width=150)
+        return {"steps": int(steps)}
+    minutes = row.number_input(
+        "Minutes", min(0.5, most), most, min(3.0, most), 0.5, key="length_minutes", width=150
+    )
+    return {"minutes": float(minutes)}
+
+
+def _choose_kind() -> tuple[str, str]:
+    """Draw the choice of initialization and objective; return both."""
+    start = one_of("Start from", STARTS, START_FROM, with_label=True, help=HELP_START)
+    st.selectbox(
+        "Objective",
+        list(OBJECTIVES),
+        format_func=_title_of,
+        key=OBJECTIVE.key(),
+        help="The page Objectives shows each on your own text.",
+    )
+    objective = objective_named(OBJECTIVE.value)
+    ideas = " ".join(objective_of(part).idea for part in objective.parts)
+    st.caption(ideas + ("" if objective.is_ours else FROM_NOISE))
+    return start, objective.name
+
+
+def _title_of(name: str) -> str:
+    """Return an objective by its parts and the model that was trained with it."""
+    parts = [objective_of(part) for part in objective_named(name).parts]
+    first, *others = (part.title for part in parts)
+    titles = " + ".join([first, *(title[0].lower() + title[1:] for title in others)])
+    return f"{titles} ({parts[-1].model})"
+
+
+def _choose_model(start: str, objective: str) -> Settings:
+    """Draw the choice of checkpoint or shape, and of the batch; return all settings."""
+    learned = objective_named(objective)
+    settings: Settings = {"objective": objective}
+    if start == "checkpoint":
+        settings["checkpoint"] = _choose_checkpoint()
+    left, right = st.columns(2)
+    if start != "checkpoint":
+        if learned.family != "bert":
+            settings["family"] = learned.family
+        settings["start"] = start if learned.is_ours else "noise"
+        settings["layers"] = left.number_input("Layers", 1, 12, 2, key="shape_layers")
+        settings["hidden"] = right.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
+        settings["vocab_size"] = left.selectbox(
+            "Word pieces",
+            PIECE_COUNTS,
+            index=2,
+            key="shape_pieces",
+            format_func=lambda n: f"{n:,}",
+            help="Size of the vocabulary that is learned from the text first.",
+        )
+    settings |= {"max_seq_length": 64, "batch_size": 32}
+    settings["learning_rate"] = settings["muon_learning_rate"] = 2e-3
+    return settings
+
+
+def _choose_checkpoint() -> str:
+    chosen = sidebar.CHECKPOINT.value or default_source()
+    offered = sidebar.known_sources() if policy().is_closed else sidebar.local_checkpoints()
+    known = list(dict.fromkeys([chosen, DEFAULT, *offered]))
+    names = sidebar.distinct_names(known)
+    source = st.selectbox(
+        "Checkpoint to start from",
+        known,
+        key="start_checkpoint",
+        accept_new_options=not policy().is_closed,
+        format_func=lambda source: names.get(source) or sidebar.short_name(source),
+        help=sidebar.how_to_choose(),
+    )
+    st.caption("It brings its own layers, width and word pieces. A copy is kept in the run.")
+    return source or chosen
+
+
+def _read_choice(source: str) -> tuple[list[Path], Path | None]:
+    """Return the files to learn from, and to score on, None to hold out; ValueError for none."""
+    if source == "novel":
+        return [NOVEL.train], NOVEL.valid
+    if source == "path" and not policy().is_closed:
+        return corpus_of_path(st.session_state.get("corpus_path", "")), None
+    uploaded = UPLOAD.value if source == "upload" else None
+    if not uploaded:
+        raise ValueError("no text was uploaded. Choose a text file above.")
+    return [copy.path for copy in uploaded], None
+
+
+def corpus_of_path(typed: str) -> list[Path]:
+    """Return the text files of a typed file or folder.
+
+    ValueError if nothing is typed, or no text file is there.
+    """
+    path = Path(typed.strip()).expanduser()
+    if not typed.strip() or not path.exists():
+        raise ValueError(f"{typed!r} is no file or folder of this machine. Type its path above.")
+    if not path.is_dir():
+        return [path]
+    files = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
+    if not files:
+        raise ValueError(f"no .txt, .xz or .gz file is in {str(path)!r}. Choose another folder.")
+    return files
+
+
+def _start(folder: Path, name: str, source: str, settings: Settings) -> Path:
+    """Prepare the text and start the process; return the run's folder.
+
+    ValueError if the name or the text is not valid, or too many runs are active. OSError if
+    something cannot be written.
+    """
+    corpus, valid = _read_choice(source)
+    if "checkpoint" in settings:
+        settings = {**settings, "checkpoint": checkpoints.place(settings["checkpoint"])}
+    run = new_run(
+        folder,
+        name,
+        minutes=settings.get("minutes"),
+        num_bytes=written_bytes(settings),
+        num_parameters=new_parameters(settings),
+    )
+    if valid is None:
+        check_disk(sum(path.stat().st_size for path in corpus))
+        text_folder = run.with_name(f"{run.name}-text")
+        text_folder.mkdir(parents=True, exist_ok=True)
+        train, valid = text_folder / "train.txt", text_folder / "valid.txt"
+        try:
+            with st.spinner("Holding out a part of the text"):
+                split_held_out(corpus, train, valid)
+        except ValueError as error:
+            shutil.rmtree(text_folder)
+            if source == "upload":
+                UPLOAD.refuse(error)
+            raise
+        corpus = [train]
+    process.start(run, {"corpus": corpus, "valid": valid, **settings})
+    return run
+
+
+def new_parameters(given: Settings) -> int:
+    """Estimate the number of parameters of a model that a run begins; 0 if it goes on with one."""
+    if "checkpoint" in given:
+        return 0
+    hidden, layers = int(given["hidden"]), int(given["layers"])
+    vectors = int(given["vocab_size"]) + int(given["max_seq_length"])
+    # A decoder's layer has a second attention: 16 matrices of D x D, and 12 of an encoder's.
+    is_encoder = objective_named(given["objective"]).is_ours
+    return hidden * (vectors + (12 if is_encoder else 28) * hidden * layers)
+
+
+def written_bytes(given: Settings) -> int:
+    """Estimate what a run writes: its checkpoints, each with the optimizer's two moments."""
+    if "checkpoint" in given:
+        num_bytes = visits.bytes_below(resolve(given["checkpoint"]))
+    else:
+        num_bytes = 4 * new_parameters(given)
+    # One more is there while the oldest is deleted.
+    return 3 * num_bytes * (int(given["keep_checkpoints"]) + 1)

@@ -1,0 +1,3 @@
+from app.screens.door import page
+
+page.draw()

@@ -1,0 +1,50 @@
+"""The page Lessons, a lesson on paper, and Markdown of lessons."""
+
+from app.navigation import PAGES
+from app.shell.guide import catalogue, guide
+from app.shell.guide.sheet import page as sheet
+from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
+from tests.support.lesson_text import parse_lesson
+from tests.support.opened import ok, page_of, said
+
+
+def test_each_lesson_is_a_row_and_the_others_closed() -> None:
+    app = ok(page_of("lessons").run())
+    lessons = catalogue.lessons()
+    begin = [one for one in app.button if str(one.key).startswith("start_")]
+    assert [one.label for one in begin] == [lesson.title for lesson in lessons.values()]
+    for lesson in lessons.values():
+        assert f"{lesson.minutes} min · 0/{len(lesson.steps)}" in said(app)
+        shown = said(ok(app.selectbox(key="lesson_more").set_value(lesson.name).run()))
+        assert lesson.summary in shown
+        for goal in lesson.goals:
+            assert goal in shown
+        assert catalogue.find(lesson.name + catalogue.AGAIN) is not None
+    assert catalogue.find("none") is catalogue.find("none-again") is None
+
+
+def test_each_step_is_on_a_page() -> None:
+    names = {page.name for page in PAGES.values()}
+    for lesson in catalogue.lessons().values():
+        for step in (*lesson.steps, *lesson.again):
+            assert step.page.partition("?")[0] in names
+
+
+def test_a_sheet_shows_hostile_texts_as_text() -> None:
+    hostile = "<script>__pwned=1</script><img src=x onerror=__pwned=1>![](http://a.b)"
+    text = (HEAD + NUMBER + CHOICE).replace("Count.", hostile).replace("How many", hostile)
+    page = sheet(parse_lesson(text.replace("There are", hostile)))
+    assert "<script" not in page
+    assert "<img" not in page
+    assert page.count("&lt;script&gt;") == 3
+    assert "There are" not in page
+    assert "____ words" in page
+
+
+def test_markdown_of_a_lesson_fetches_nothing() -> None:
+    assert guide.markdown("![x](http://a) [CLS]") == r"!\[x\](http://a) \[CLS\]"
+
+
+def test_a_link_to_no_lesson_is_a_sentence() -> None:
+    shown = said(ok(page_of("lessons", start="<b>none</b>").run()))
+    assert "There is no lesson <b>none</b>. Choose one below." in shown

@@ -1,0 +1,290 @@
+"""The guide without the page beside it: each question answered rightly and wrongly."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.screens.classroom.tally import misconceptions
+from app.server.policy import CHECKPOINT_VARIABLE
+from app.shell import cache
+from app.shell.guide import catalogue, guide, in_class
+from app.shell.words.language import languages
+from bertcore import Bert
+from bertcore.lessons.answer import Found, Kind
+from bertcore.lessons.lesson import Lesson, Step, judge
+from tests.support.opened import ok, said
+from tests.support.school import school
+from tests.support.tiny import tiny_network, tiny_tokenizer
+
+SHIPPED = Path(__file__).resolve().parents[4] / "bertcore" / "model" / "checkpoints" / "default"
+FIRST, *OTHERS = catalogue.lessons()
+DRAWN = "The page is drawn."
+LESSONS = [FIRST, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in OTHERS)]
+
+
+def _script(name: str) -> None:
+    import streamlit as st
+
+    from app.shell import state
+    from app.shell.guide import guide
+    from app.shell.sentence_box import sentence_box
+
+    state.begin_run()
+    lesson = guide.current()
+    assert lesson is not None
+    assert lesson.name == name
+
+    def page() -> None:
+        sentence_box()
+        st.caption("The page is drawn.")
+
+    guide.draw(lesson, "tokens", page)
+    state.sync_url()
+
+
+def opened(name: str, text_a: str, text_b: str = "", **query: str) -> AppTest:
+    """Return the guide alone, as run.py draws it."""
+    app = AppTest.from_function(_script, args=(name,), default_timeout=60)
+    app.query_params.update({"lesson": name, "text_a": text_a, "text_b": text_b, **query})
+    return ok(app.run())
+
+
+def answers(step: Step, found: Found) -> tuple[str | float, str | float]:
+    """Return a wrong answer, and the right one."""
+    options = step.options(found)
+    if not options:
+        return float(found.answer) * 3 + 100, float(found.answer)
+    right = next(one for one in options if judge(step, found, one).is_right)
+    return next(one for one in options if not judge(step, found, one).is_right), right
+
+
+def answer(app: AppTest, chosen: str | float) -> str:
+    """Give an answer, and return what is said then."""
+    for place, slider in enumerate(app.slider):  # a drawn row: all on one token
+        slider.set_value(10 if str(place) == chosen else 0)
+    if not app.slider:
+        boxes = [box for box in app.text_input if box.key.startswith("lesson_answer")]
+        box = (boxes or app.radio or app.selectbox)[0]
+        box.set_value(f"{chosen:.15g}" if boxes and isinstance(chosen, float) else chosen)
+    app.button(key="lesson_check").click()
+    return said(ok(app.run()))
+
+
+@pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
+@pytest.mark.parametrize("again", ["", catalogue.AGAIN], ids=["steps", "again"])
+@pytest.mark.parametrize("name", LESSONS)
+def test_each_question_is_answered_on_both_texts(name: str, again: str) -> None:
+    """Twice wrongly, then rightly; the page of a covered step is not drawn before."""
+    name += again
+    lesson = catalogue.find(name)
+    assert lesson is not None
+    bert = cache.bert("default")
+    for texts in ((lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)):
+        app = opened(name, *texts)
+        for number, step in enumerate(lesson.steps, start=1):
+            # What opening the step does.
+            text_a, text_b = texts if step.text_a is None else (step.text_a, step.text_b or "")
+            app.session_state["text_a"], app.session_state["text_b"] = text_a, text_b
+            app.session_state["lesson_step"] = number
+            app.run()
+            assert (DRAWN in said(app)) == (not step.covers_page), number
+            found = step.find(bert, text_a, text_b or None)
+            wrong, right = answers(step, found)
+            shown, options = answer(app, wrong), step.options(found)
+            assert ("Not yet." in shown) == (len(options) != 2), (number, shown)
+            if len(options) != 2:
+                assert "The model: **" not in shown, (number, shown)
+                assert (DRAWN in shown) == (not step.covers_page), number
+                others = [one for one in options if not judge(step, found, one).is_right]
+                if len(others) == 1:  # the others are all right
+                    continue
+                shown = answer(app, others[-1] if others else float(wrong) + 1)
+            marked = "The model: **" if step.answer is not None else "Right: **"
+            assert marked in shown, (number, shown)
+            assert "**Right.**" not in shown
+            assert DRAWN in shown, number
+            shown = answer(app, right)
+            assert "**Right.**" in shown, (number, shown)
+            assert "{" not in shown.replace("\\{", ""), (number, shown)
+        assert {*app.query_params["lesson_done"][0]} <= {guide.WRONG, guide.TRIED}
+
+
+def test_an_answer_that_is_shown_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page opens, the class counts nothing, and an answer afterwards gives no point."""
+    with school(monkeypatch) as kept:
+        app = opened(_first().name, _first().text_a, lesson_step="2")
+        app.button(key="lesson_show").click().run()
+        assert DRAWN in said(app)
+        assert "The model: **10**" in said(app)
+        assert "**Right.**" in answer(app, 10.0)
+        assert "".join(app.query_params["lesson_done"]) == "-s"
+        assert (kept.steps(), kept.answers(_first().name)) == ([], [])
+        assert [given.is_right for given in kept.graded()] == [False]
+
+
+def test_a_sentence_of_ones_own_is_asked_again() -> None:
+    """With its cover, and kept beside the answer on the lesson's sentence."""
+    app = opened(_first().name, _first().text_a, lesson_step="2")
+    assert DRAWN in answer(app, 10.0)
+    app.session_state["text_a"] = "He sat."
+    app.run()
+    assert DRAWN not in said(app)
+    assert "On a sentence of your own" in said(app)
+    assert "**Right.**" in answer(app, 5.0)
+    app.session_state["lesson_step"] = len(_first().steps) + 1
+    app.run()
+    shown = said(app)
+    assert f"Right at first: **1** of {len(_first().steps)}." in shown
+    assert "On a sentence of your own: **1** of" in shown
+    assert DRAWN not in shown
+
+
+def _first() -> Lesson:
+    return next(iter(catalogue.lessons().values()))
+
+
+def test_a_text_that_cannot_show_it_is_offered_another() -> None:
+    lesson = _first()
+    number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
+    app = opened(lesson.name, "He sat.", lesson_step=str(number))
+    assert "Each word of this text is one piece" in said(app)
+    assert app.button(key="lesson_offer").label == "Take the lesson's sentence"
+    assert not any(button.key == "lesson_check" for button in app.button)
+    assert any(button.key == "lesson_next" for button in app.button), "nothing blocks"
+    empty = opened(lesson.name, " ", lesson_step=str(number))
+    assert "Sentence A is empty." in said(empty)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_checkpoint_without_the_head_says_why(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = Bert(tiny_network(heads=frozenset()), tiny_tokenizer(), name="bare")
+    monkeypatch.setenv(CHECKPOINT_VARIABLE, str(bare.save(tmp_path / "bare")))
+    lesson = catalogue.lessons()[name]
+    app = opened(name, "The river bank was unsteep.", "It had rained on the river.")
+    for number in range(1, len(lesson.steps) + 1):
+        app.session_state["lesson_step"] = number
+        assert "lesson_next" in [button.key for button in ok(app.run()).button]
+
+
+@pytest.mark.parametrize(
+    ("query", "number", "letters"),
+    [
+        ({"lesson_step": "99"}, None, ""),
+        ({"lesson_step": "-3"}, 1, ""),
+        ({"lesson_step": "x"}, 1, ""),
+        ({"lesson_done": "rwx<b>" + "r" * 999, "lesson_step": "3"}, 3, "rwt---rrrrrrrr"),
+    ],
+)
+def test_a_link_of_anybody_opens(query: dict[str, str], number: int | None, letters: str) -> None:
+    lesson = _first()
+    app = opened(lesson.name, lesson.text_a, **query)
+    count = len(lesson.steps)
+    assert f"{number or count} of {count}" in said(app)
+    assert not app.exception
+    if letters:
+        assert answer(app, 10.0)
+        assert "".join(app.query_params["lesson_done"]) == letters[:count]
+
+
+def test_a_click_in_the_picture_is_taken() -> None:
+    lesson = _first()
+    number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
+    app = opened(lesson.name, lesson.text_a, lesson_step=str(number), token="2")
+    app.button(key="lesson_click").click().run()
+    assert app.selectbox[0].value == "2"
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "heard"),
+    [
+        ("0,795", "en", "Read as 0.795."),
+        ("1,000", "en", "Read as 1000."),
+        ("1,000", "ru", "Прочитано как 1."),
+        ("１２％", "zh", "读作 0.12。"),
+        ("1e400", "en", "This is no number"),
+        ("NaN", "en", "This is no number"),
+        ("9" * 60, "en", "This is no number"),
+        ("7", "en", ""),
+    ],
+)
+def test_a_number_is_said_as_it_was_read(typed: str, code: str, heard: str) -> None:
+    more = {"lesson_language": code, "lesson_step": "2"}
+    shown = answer(opened(_first().name, _first().text_a, **more), typed)
+    assert heard in shown
+    assert ("Read as" in shown) == heard.startswith("Read as"), "a plain number is not repeated"
+
+
+def test_a_hostile_sentence_is_text() -> None:
+    lesson = _first()
+    number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
+    hostile = "<img src=x onerror=a> ![x](http://a.b) {num_split} [steepness](http://a.b) $x$"
+    app = opened(lesson.name, hostile, lesson_step=str(number))
+    assert not app.exception
+    assert guide.done(lesson) == guide.OPEN * len(lesson.steps)
+
+
+def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with school(monkeypatch) as kept:
+        app = opened(_first().name, _first().text_a, lesson_step="2")
+        assert "Class NLP" in [block.proto.popover.label for block in app.get("popover")]
+        for number in (5.0, 10.0):
+            answer(app, number)
+        (given,) = kept.answers(_first().name)
+        assert (given.step, given.number, given.is_right) == (2, 5.0, False)
+        assert [step.num_changed for step in kept.steps()] == [1]
+        assert [learner.name for learner in kept.learners()] == [""]
+        for typed, name in ((" Ada  L. ", "Ada L."), ("Bob", "Bob"), ("", ""), ("Eve", "Eve")):
+            app.text_input(key="class_learner_name").set_value(typed).run()
+            assert [learner.name for learner in kept.learners()] == [name]
+        monkeypatch.setattr(kept, "note", _fails)
+        assert "did not reach the class: The disk is full" in answer(app, 7.0)
+    assert in_class.number_of(float("nan")) is in_class.number_of("1") is None
+    in_class.note(_first().steps[0], 5.0, _fails)  # without a class nothing is judged or kept
+
+
+def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A choice that is picked in each language is counted once, and read in the teacher's."""
+    number, name = 4, _first().name
+    with school(monkeypatch) as kept:
+        for at, code in enumerate(languages()):
+            monkeypatch.setattr(in_class, "learner", lambda at=at: f"learner {at}")
+            lesson = catalogue.find(name, code)
+            assert lesson is not None
+            picked = lesson.steps[number - 1].choices[1].text
+            more = {"lesson_step": str(number), "lesson_language": code}
+            answer(opened(name, lesson.text_a, **more), picked)
+        given = kept.answers(name)
+        assert len(kept.learners()) == len(languages()) > 2
+    for code in languages():
+        lesson = catalogue.find(name, code)
+        assert lesson is not None
+        choice = lesson.steps[number - 1].choices[1]
+        read = [one.in_language(code) for one in given]
+        (wrong,) = misconceptions(read)
+        assert (wrong.text, wrong.num_learners) == (choice.text, len(languages()))
+        assert wrong.why == guide.markdown(choice.why)
+    assert len(given) == 1
+
+
+def test_heads_are_named_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = catalogue.find("many-heads", "zh")
+    assert lesson is not None
+    places = [
+        place
+        for place, step in enumerate(lesson.steps, start=1)
+        if step.answer is not None and step.answer.kind is Kind.HEAD
+    ]
+    with school(monkeypatch) as kept:
+        more = {"lesson_step": str(places[0]), "lesson_language": "zh"}
+        answer(opened(lesson.name, lesson.text_a, **more), "0.0")
+        (given,) = kept.answers(lesson.name)
+    assert given.text == "layer 0, head 0"
+    assert given.in_language("zh").text not in ("", given.text)
+    assert given.in_language("xx") == given
+
+
+def _fails(*_: object, **__: object) -> None:
+    raise RuntimeError("the disk is full")
