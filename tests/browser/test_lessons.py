@@ -51,8 +51,7 @@ def _check(
         # The label, since the circle lies below it.
         guide.locator("label").filter(has_text=re.compile(f"^{re.escape(text)}$")).click()
     else:
-        guide.get_by_role("combobox").fill(text)  # a long list is drawn in part
-        visit.page.get_by_role("option", name=text, exact=True).click()
+        visit.choose(guide.get_by_role("combobox"), text)
     guide.get_by_role("button", name=words["check"], exact=True).click()
     visit.settle()
     return guide.get_by_test_id("stAlert")
@@ -70,12 +69,7 @@ def test_a_lesson_is_taken(visit: Visit, lesson: Lesson) -> None:
     words = languages()["en"]["guide"]
     visit.open("lessons", text_a=lesson.other_a, text_b=lesson.other_b)
     visit.page.locator(".st-key-lesson_list summary").click()
-    choice = visit.page.get_by_role("combobox", name="Lessons")
-    choice.scroll_into_view_if_needed()
-    visit.rest()  # a list that is open closes when the page scrolls
-    choice.click()
-    visit.page.get_by_role("option", name=lesson.title, exact=True).click()
-    visit.settle()
+    visit.choose(visit.page.get_by_role("combobox", name="Lessons"), lesson.title)
     visit.page.locator(".st-key-lesson_own").get_by_role("button").click()
     bert = load("default")
     for number, step in enumerate(lesson.steps, start=1):

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from tests.support.browser.visit import Visit
@@ -14,8 +13,6 @@ from tests.support.finetuning_files import write_reviews
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PATIENCE_MS = 240_000
-TRIES = 4
-"""How often a list is opened before it counts as broken."""
 STEPS = 2000
 """More than a run does before it is stopped; the resumed one is stopped as well."""
 
@@ -42,19 +39,6 @@ def wait_past(visit: Visit, step: int) -> None:
     )
 
 
-def choose(visit: Visit, label: str, option: str) -> None:
-    """Choose an option of a select box, whose list closes when the page moves under it."""
-    for attempt in range(TRIES):
-        visit.page.get_by_role("combobox", name=label).click()
-        try:
-            visit.page.get_by_role("option", name=option, exact=True).click(timeout=5_000)
-            break
-        except PlaywrightTimeout:
-            if attempt == TRIES - 1:
-                raise
-    visit.settle()
-
-
 def fill(visit: Visit, label: str, text: str) -> None:
     """Type into a box and send it."""
     box = visit.page.get_by_label(label, exact=True)
@@ -73,7 +57,7 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     page.get_by_role("radio", name="steps").click()
     visit.settle()
     fill(visit, "Steps", str(STEPS))
-    choose(visit, "Width", "64")
+    visit.choose(visit.page.get_by_role("combobox", name="Width"), "64")
     page.get_by_role("button", name="Start training").click()
     wait_for_state(visit, "running")
     page.evaluate("window.__stayed = true")

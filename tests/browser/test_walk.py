@@ -37,8 +37,8 @@ def token_is_chosen(visit: Visit) -> IsSo:
     visit.token("strip", "river").click()
     visit.wait_for_query("token", "6")
     expect(visit.page.get_by_text("How “river” is cut")).to_be_visible()
-    visit.page.get_by_role("combobox", name="Question").click()
-    visit.page.get_by_role("option", name="Which pieces are alike").click()
+    question = visit.page.get_by_role("combobox", name="Question")
+    visit.choose(question, "Which pieces are alike")
 
     def is_chosen(tab: Visit) -> None:
         tab.picture("figure_nearest-words")

@@ -13,11 +13,15 @@ from playwright.sync_api import (
     WebSocket,
     expect,
 )
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from app.navigation import DOOR, PAGES
 
 TIMEOUT_MS = 60_000
 """Longer than anything should take: a slow machine is no finding."""
+
+TRIES = 4
+"""How often a list is opened before it counts as broken."""
 
 TITLES = {page.name: page.title for page in PAGES.values()}
 FIRST = "glance"
@@ -161,6 +165,19 @@ class Visit:
         self.box("B").fill(text_b)
         self.wait_for_query("text_a", text_a)
         self.wait_for_query("text_b", text_b or None)  # empty is the default and left out
+        self.settle()
+
+    def choose(self, box: Locator, option: str) -> None:
+        """Choose an option of a select box, whose list closes when the page moves under it."""
+        for attempt in range(TRIES):
+            box.click()
+            box.fill(option)  # a long list is drawn in part
+            try:
+                self.page.get_by_role("option", name=option, exact=True).click(timeout=5_000)
+                break
+            except PlaywrightTimeout:
+                if attempt == TRIES - 1:
+                    raise
         self.settle()
 
     def box(self, side: str) -> Locator:
