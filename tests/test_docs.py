@@ -24,6 +24,9 @@ SHIPPED = DOCS.parent / "bertcore" / "model" / "checkpoints" / "default" / "mode
 WITH_PYTHON = (README, DOCS / "python.md")
 """Pages whose Python runs in one go; that of the guides needs the reader's own files."""
 
+MAX_DOCS_BYTES = 150_000
+"""Of docs/*.md together: what is added takes the place of something."""
+
 
 def script(name: str) -> ModuleType:
     """Return a script of docs/ as a module."""
@@ -109,6 +112,22 @@ def test_every_picture_is_used_and_the_readme_is_short() -> None:
     for picture in (DOCS / "pictures").glob("*.png"):
         assert f"(pictures/{picture.name})" in text
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 90
+
+
+def test_newcomers_have_a_path_of_six_pages() -> None:
+    """README and the index of the documentation name the same pages in the same order."""
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    begin = re.search(r":caption: Begin here\n(.*?)```", index, re.DOTALL)
+    assert begin is not None
+    path = begin[1].split()
+    assert len(path) <= 6
+    readme = README.read_text(encoding="utf-8")
+    new_here = readme[readme.index("New here?") : readme.index("All else is reference")]
+    assert re.findall(r"\(docs/([\w-]+)\.md\)", new_here) == path
+
+
+def test_the_documentation_stays_short() -> None:
+    assert sum(path.stat().st_size for path in DOCS.glob("*.md")) <= MAX_DOCS_BYTES
 
 
 NAMED = {
