@@ -131,7 +131,7 @@ def mask_pairs(*runs: str) -> Pairs:
 def _mask_title(words: pd.DataFrame) -> str:
     first = words.iloc[0]
     was = f", was <b>{theme.escape(shorten(first.hidden, 24))}</b>" if first.hidden else ""
-    return f"{theme.escape(first['mask'])} at {first.position}{was}: {distance(first.kl_nats)}"
+    return f"{theme.escape(first['mask'])} (token {first.position}){was}: {distance(first.kl_nats)}"
 
 
 def distance(kl: float) -> str:

@@ -57,7 +57,7 @@ ABREAST = 3  # plots side by side
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Chart):
-    """Probabilities as bars, a plot for each group of rows, all on one scale."""
+    """Fractions of 1 as bars, a plot for each group of rows, all on the scale from 0 to 1."""
 
     value: str
     name: str
@@ -112,8 +112,7 @@ class Bars(Chart):
         theme.plot_layout(fig, "", "", "", height)
         fig.update_layout(bargap=0.25, margin={"l": 0, "r": 0, "t": 42, "b": 4})
         # Room for the label at the end of the longest bar, in a column 470 pixels wide.
-        room = (1.5, 2.1, 2.9)[columns - 1]
-        fig.update_xaxes(visible=False, range=[0, float(frame[self.value].max()) * room])
+        fig.update_xaxes(visible=False, range=[0, (1.5, 2.1, 2.9)[columns - 1]])
         fig.update_yaxes(visible=False, autorange="reversed")
         fig.update_annotations(font_size=13, xanchor="left", align="left")
         for index, annotation in enumerate(fig.settings.get("annotations", ())):

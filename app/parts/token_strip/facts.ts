@@ -50,7 +50,6 @@ export function legendEntries({ texts, segments, colors }: StripData): [color: s
   return entries;
 }
 
-export function countText({ tokens, words }: StripData): string {
-  const numWords = new Set(words.filter((word) => word >= 0)).size;
-  return said("{tokens} tokens, {words} words and marks; pieces in one box are one word", { tokens: tokens.length, words: numWords });
+export function countText({ tokens }: StripData): string {
+  return said("{tokens} tokens, each above its id; pieces in one box are one word", { tokens: tokens.length });
 }

@@ -292,7 +292,10 @@ export class GlancePainter {
       for (const head of all) {
         const [x, y] = corner(head);
         const [{ key, weight }] = this.model.from(layer, followed, head, 1);
-        this.label(context, `${head}: ${this.model.name(key, 16)} ${percent(weight)}`, x, y + side + 9, pitch[0] - 6);
+        const name = this.model.name(key, 16);
+        const names = [`${head}: ${name} ${percent(weight)}`, `${head}: ${name}`, name];
+        const fits = names.find((one) => context.measureText(one).width <= pitch[0] - 6) ?? name;
+        this.label(context, fits, x, y + side + 9, pitch[0] - 6);
       }
     }
     const head = pointed?.layer === layer ? pointed.head : undefined;

@@ -149,7 +149,7 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
 def mask_names(predictions: MaskPredictions) -> list[str]:
     """Return a short name for each mask, as plain text: where it is and what was there."""
     return [
-        f"{predictions.mask} at {position}" if token is None else f"{shorten(token)} ({position})"
+        f"{predictions.mask if token is None else shorten(token)} ({position})"
         for position, token in zip(predictions.positions, predictions.originals, strict=True)
     ]
 

@@ -54,7 +54,7 @@ def best_words(predictions: MaskPredictions) -> pd.DataFrame:
 def mask_title(words: pd.DataFrame) -> str:
     """Return the title of a mask, in Plotly's HTML: the rank of the hidden token, if known."""
     first = words.iloc[0]
-    at = f"{theme.escape(first['mask'])} at {first['position']}<br>"
+    at = f"{theme.escape(first['mask'])} (token {first['position']})<br>"
     if pd.isna(first["hidden_rank"]):
         return f"{at} "
     hidden = theme.escape(shorten(first["hidden"]))
@@ -410,10 +410,10 @@ LENS = View(
     ),
     needs=frozenset({"lens"}),
     how=(
-        "The word that BERT would predict if it stopped there, from the input to the last layer; "
-        "brighter is more probable.\n\n"
-        "The masked-word head was trained on the last layer only: on earlier layers it shows how "
-        "close a vector is to the head's input space, not what that layer knows. At a token that "
+        "What BERT would predict if it stopped there. Early layers read like nonsense: the head "
+        "was trained on the last layer only.\n\n"
+        "Brighter is more probable. On earlier layers the masked-word head shows how close a "
+        "vector is to the head's input space, not what that layer knows. At a token that "
         "is not hidden, BERT sees the token itself and mostly repeats it."
     ),
 )

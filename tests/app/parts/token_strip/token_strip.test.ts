@@ -44,7 +44,7 @@ test("the second sentence is in segment 0 where a family has one segment only", 
 });
 
 test("tokens and words are counted", () => {
-  assert.equal(countText(PAIR), "6 tokens, 2 words and marks; pieces in one box are one word");
+  assert.equal(countText(PAIR), "6 tokens, each above its id; pieces in one box are one word");
 });
 
 // Rows of 3, 2 and 3 tokens; those of the second are wider.

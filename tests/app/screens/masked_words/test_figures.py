@@ -63,7 +63,7 @@ def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
         assert list(trace.marker.color) == [theme.SEGMENT_A, theme.ACCENT, theme.SEGMENT_A]
         assert "25%" in trace.text[1]
     assert [a.text for a in fig.plotly().layout.annotations] == [
-        f"[MASK] at {i}<br>was <b>river</b>: rank 2" for i in range(1, num_masks + 1)
+        f"[MASK] (token {i})<br>was <b>river</b>: rank 2" for i in range(1, num_masks + 1)
     ]
     assert "<img" not in markup(fig)
     # All columns share one scale, so that bars may be compared.
@@ -72,7 +72,7 @@ def test_each_mask_has_bars_of_its_probabilities(num_masks: int) -> None:
 
 def test_the_names_of_masks_are_plain_text() -> None:
     assert mask_names(predictions(2)) == ["river (1)", "river (2)"]
-    assert mask_names(predictions(1, None)) == ["[MASK] at 1"]
+    assert mask_names(predictions(1, None)) == ["[MASK] (1)"]
 
 
 def test_candidates_are_drawn_best_first_with_their_numbers(bert: Bert) -> None:

@@ -50,8 +50,8 @@ def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
     assert "<img" not in str(fig.to_json())
     titles = [annotation.text for annotation in fig.plotly().layout.annotations]
     assert titles == [
-        "[MASK] at 3, was <b>river</b>: KL 0.125 nats",
-        "[MASK] at 5: KL 0.125 nats",
+        "[MASK] (token 3), was <b>river</b>: KL 0.125 nats",
+        "[MASK] (token 5): KL 0.125 nats",
     ]
 
 
