@@ -12,6 +12,7 @@ import inspect
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,6 +48,9 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"BertScope {version}"
 html_show_sourcelink = False
+_project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+if repository := _project.get("urls", {}).get("Repository"):
+    html_theme_options = {"source_repository": repository, "source_branch": f"v{version}"}
 default_role = "code"  # docstrings have single backquotes
 autodoc_typehints = "none"  # signatures of tensors are long; docstrings give shapes
 autodoc_member_order = "bysource"

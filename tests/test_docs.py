@@ -1,10 +1,7 @@
 """README, manual and guides are true: Python, paths, links, numbers, and names of what to click."""
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,9 +11,9 @@ from app.parts.canvas.overview.overview import NAMES
 from app.screens.heads.names import QUESTIONS
 from app.screens.heads.page import OPEN_EXAMPLE
 from app.screens.inspect_checkpoint.views import CALIBRATION, CONFUSION, ERRORS, SLICES
+from tests.support.docs_scripts import DOCS, script
 from tests.support.what_opens import ROWS
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
 GUIDE = DOCS / "find-a-head.md"
 README = DOCS.parent / "README.md"
 SHIPPED = DOCS.parent / "bertcore" / "model" / "checkpoints" / "default" / "model.safetensors"
@@ -26,17 +23,6 @@ WITH_PYTHON = (README, DOCS / "python.md")
 
 MAX_DOCS_BYTES = 150_000
 """Of docs/*.md together: what is added takes the place of something."""
-
-
-def script(name: str) -> ModuleType:
-    """Return a script of docs/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("page", ["command-line.md", "training.md", "app.md"])

@@ -1,6 +1,8 @@
 """Builds the wheel offline, looks at what it carries, and uses it away from the checkout."""
 
+import email
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -8,6 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
+
+from tests.support.docs_scripts import script
 
 ROOT = Path(__file__).resolve().parents[1]
 BUNDLE = "bertscope"
@@ -112,3 +117,41 @@ def test_the_constraints_pin_what_is_asked_for() -> None:
     assert wanted - pinned == set()
     assert pins["torch"] == "2.13.0"
     assert [name for name in pinned if name.startswith(("nvidia", "triton", "cuda"))] == []
+
+
+def leads_to(markdown: str) -> list[str]:
+    """Return the addresses of links and pictures in Markdown, as an index renders it."""
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown)
+    return re.findall(r'(?:href|src)="([^"]*)"', html)
+
+
+def test_the_page_of_the_index_has_no_relative_link(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = email.message_from_bytes(archive.read(name))
+    description = metadata.get_payload()
+    assert isinstance(description, str)
+    assert "fill-mask" in description
+    assert [to for to in leads_to(description) if not to.startswith("https://")] == []
+
+
+def test_with_an_address_the_links_of_readme_lead_to_the_files_of_the_version() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = script("index_page").long_description(readme, "https://forge.example/b", "9.8")
+    found = [to.split("#")[0] for to in leads_to(page)]
+    paths = [re.sub(r"^https://forge\.example/b/(?:raw|blob)/v9\.8/", "", to) for to in found]
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+    assert "docs/tour.webp" in paths
+    assert len(paths) == len(leads_to(readme)) > 30
+
+
+def test_the_public_address_is_the_one_of_pyproject_everywhere() -> None:
+    """Where it is named; empty until there is one."""
+    made = script("index_page")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for name in made.WRITTEN:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert text == made.with_address(text, made.address(project)), name
+        elsewhere = made.with_address(text, "https://forge.example/b")
+        assert "https://forge.example/b" in elsewhere, name
+        assert made.with_address(elsewhere, "") == text, "an address must be replaceable"
