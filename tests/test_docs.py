@@ -1,6 +1,8 @@
 """README, manual and guides are true: Python, paths, links, numbers, and names of what to click."""
 
+import importlib.metadata
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,18 @@ def test_every_picture_is_used_and_the_readme_is_short() -> None:
     for picture in (DOCS / "pictures").glob("*.png"):
         assert f"(pictures/{picture.name})" in text
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 90
+
+
+def test_the_size_of_an_installation_is_what_install_says() -> None:
+    """The number of distributions, and their megabytes within 5%: a torch for GPUs has others."""
+    if "+cpu" not in importlib.metadata.version("torch") or sys.platform != "linux":
+        pytest.skip("docs/install.md has the sizes of Linux with the CPU build of torch")
+    found = script("make_sizes").installed_bytes()
+    page = (DOCS / "install.md").read_text(encoding="utf-8")
+    said = re.search(r"\*\*(\d+) distributions\*\* \| ([\d,]+) \|", page)
+    assert said is not None, "run `python docs/make_sizes.py` and commit docs/install.md"
+    assert int(said[1]) == pytest.approx(len(found), abs=0 if sys.version_info < (3, 12) else 3)
+    assert float(said[2].replace(",", "")) == pytest.approx(sum(found.values()) / 1e6, rel=0.05)
 
 
 def test_newcomers_have_a_path_of_six_pages() -> None:
