@@ -77,7 +77,10 @@ export class FakeElement {
     for (const part of parts) if (part instanceof FakeElement) part.parent = this;
     this.children.push(...parts);
   }
-  appendChild(part: FakeElement): void { this.append(part); }
+  appendChild(part: FakeElement): FakeElement {
+    this.append(part);
+    return part;
+  }
   prepend(...parts: (FakeElement | string)[]): void {
     const before = this.children;
     this.children = [];

@@ -15,6 +15,11 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
+// The element of a class in a component's place, made at its first call: each call draws into it.
+export function kept(place: HTMLElement | ShadowRoot, className: string): HTMLElement {
+  return place.querySelector<HTMLElement>(`.${className}`) ?? place.appendChild(element("div", { className }));
+}
+
 // Replaces what stands before a child; the child stays and keeps the focus.
 export function replaceBefore(child: Element, ...parts: Child[]): void {
   while (child.previousSibling) child.previousSibling.remove();

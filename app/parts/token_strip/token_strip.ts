@@ -4,7 +4,7 @@ import "./token_strip.css";
 
 import type { Mounted } from "../browser/component";
 import { hexRgb, inkOver } from "../browser/colours";
-import { element } from "../browser/elements";
+import { element, kept } from "../browser/elements";
 import { said } from "../browser/text";
 import { nextToken } from "./arrow_keys";
 import { colorOf, countText, details, joins, legendEntries, type StripData } from "./facts";
@@ -12,11 +12,7 @@ import { colorOf, countText, details, joins, legendEntries, type StripData } fro
 const PREFIX = "##";
 
 export default function component({ parentElement, data, setTriggerValue }: Mounted<StripData>): void {
-  let root = parentElement.querySelector<HTMLElement>(".strip");
-  if (!root) {
-    root = element("div", { className: "strip" });
-    parentElement.appendChild(root);
-  }
+  const root = kept(parentElement, "strip");
   const focused = focusedIndex(root);
   const scrolled = root.querySelector(".words")?.scrollTop ?? 0;
   const facts = element("div", { className: "facts" });

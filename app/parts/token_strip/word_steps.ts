@@ -3,7 +3,7 @@
 import "./word_steps.css";
 
 import type { Mounted } from "../browser/component";
-import { element } from "../browser/elements";
+import { element, kept } from "../browser/elements";
 import { said } from "../browser/text";
 
 interface Piece {
@@ -28,11 +28,7 @@ interface StepsData {
 }
 
 export default function component({ parentElement, data }: Mounted<StepsData>): void {
-  let root = parentElement.querySelector(".steps");
-  if (!root) {
-    root = element("div", { className: "steps" });
-    parentElement.appendChild(root);
-  }
+  const root = kept(parentElement, "steps");
   const reason = data.reason ? [element("p", { textContent: data.reason })] : [];
   root.replaceChildren(normalization(data), ...data.pieces.map((piece, index) => match(data, piece, index)), ...reason);
 }

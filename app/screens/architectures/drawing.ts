@@ -3,7 +3,7 @@
 import "./drawing.css";
 
 import type { Mounted } from "../../parts/browser/component";
-import { element, replaceKeepingFocus } from "../../parts/browser/elements";
+import { element, kept, replaceKeepingFocus } from "../../parts/browser/elements";
 import { legible, percent, shorten } from "../../parts/browser/text";
 import { cone, direction, edges, ink, reads, sees, touched, type Drawing, type Edge, type Net, type Panel, type Spot } from "./model";
 
@@ -20,11 +20,7 @@ const LEGEND: [string, string][] = [
 ];
 
 export default function component({ parentElement, data, setTriggerValue }: Mounted<Drawing>): void {
-  let root = parentElement.querySelector<HTMLElement>(".architectures");
-  if (!root) {
-    root = element("div", { className: "architectures" });
-    parentElement.appendChild(root);
-  }
+  const root = kept(parentElement, "architectures");
   const pick = (panel: number, row: number) => setTriggerValue("picked", { panel, row });
   replaceKeepingFocus(root, "data-network", legend(data), element("div", { className: "panels" },
     ...data.panels.map((panel, number) => new Network(panel, data.most, (row) => pick(number, row)).root)));

@@ -50,7 +50,7 @@ function cellsOfRow(model: SheetModel, row: Row, look: Look, open: Set<number>, 
   if (row.title) {
     parts.push(element("div", { className: "stage" }, element("b", { textContent: row.title }), element("small", { textContent: row.note })));
   }
-  if (row.entries) return [...parts, row.kind === "pair" ? pairs(row.entries) : logits(row.entries)];
+  if (row.entries) return [...parts, logits(row.entries, row.kind === "pair")];
   parts.push(norms(row, open, toggle));
   if ((row.residual ?? "").includes("to")) parts.push(element("i", { className: "plus", textContent: "+", ariaLabel: "added to what was there" }));
   if (row.vector !== undefined) parts.push(stripOf(model, row, look));
@@ -146,7 +146,7 @@ function headSteps(model: SheetModel, row: Row, look: Look): HTMLElement {
     element("th", { scope: "row", title: legible(source.token) }, element("bdi", { textContent: name(source.token) }), element("small", { textContent: ` ${source.position}` })),
     element("td", {}, draw(keys[at], compared, source.key, `key of ${source.token}`)),
     element("td", { className: "number", textContent: signed(source.score) }),
-    element("td", {}, weightBar(source.weight)),
+    element("td", {}, bar(source.weight, 54, "weight")),
     element("td", {}, draw(values[at], fetched, source.value, `value of ${source.token}`)),
     ...(hasShares ? [element("td", { className: "number", textContent: signed(source.share ?? 0) })] : []));
   const columns = ["token", "key", "score", "weight", "value", ...(hasShares ? ["share"] : [])];
@@ -168,10 +168,6 @@ function columnHead(title: string): HTMLElement {
   return element("th", { scope: "col", className: NUMBERS.includes(title) ? "number" : "", textContent: title });
 }
 
-function weightBar(weight: number): HTMLElement {
-  return element("span", { className: "weight" }, element("i", { style: `width: ${(54 * weight).toFixed(1)}px` }), percent(weight));
-}
-
 // ---- neurons, logits, the pair ----
 
 function cards(list: Card[], model: SheetModel): HTMLElement {
@@ -187,27 +183,17 @@ function joined(words: string[]): Child[] {
   return words.flatMap((word, at) => [...(at ? [", "] : []), element("bdi", { textContent: name(word), title: legible(word) })]);
 }
 
-function logits(entries: Entry[]): HTMLElement {
-  const columns = ["word", "product", "bias", "logit", "probability"];
+// Words of the decoder with the parts of their logits, or the answers of the head that judges pairs.
+function logits(entries: Entry[], isPair: boolean): HTMLElement {
+  const numbers = isPair ? ["logit"] as const : ["product", "bias", "logit"] as const;
   return element("table", { className: "logits" },
-    element("thead", {}, element("tr", {}, ...columns.map(columnHead))),
-    element("tbody", {}, ...entries.map(({ word, product = 0, bias = 0, logit, probability }) => element("tr", {},
-      element("th", { scope: "row", title: legible(word) }, element("bdi", { textContent: name(word) })),
-      element("td", { className: "number", textContent: signed(product) }),
-      element("td", { className: "number", textContent: signed(bias) }),
-      element("td", { className: "number", textContent: signed(logit) }),
-      element("td", {}, probabilityBar(probability))))));
+    element("thead", {}, element("tr", {}, ...[isPair ? "answer" : "word", ...numbers, "probability"].map(columnHead))),
+    element("tbody", {}, ...entries.map((entry) => element("tr", {},
+      element("th", { scope: "row", title: legible(entry.word) }, element("bdi", { textContent: isPair ? entry.word : name(entry.word) })),
+      ...numbers.map((part) => element("td", { className: "number", textContent: signed(entry[part] ?? 0) })),
+      element("td", {}, bar(entry.probability, 150, "weight wide"))))));
 }
 
-function pairs(entries: Entry[]): HTMLElement {
-  return element("table", { className: "logits" },
-    element("thead", {}, element("tr", {}, ...["answer", "logit", "probability"].map(columnHead))),
-    element("tbody", {}, ...entries.map(({ word, logit, probability }) => element("tr", {},
-      element("th", { scope: "row", textContent: word }),
-      element("td", { className: "number", textContent: signed(logit) }),
-      element("td", {}, probabilityBar(probability))))));
-}
-
-function probabilityBar(probability: number): HTMLElement {
-  return element("span", { className: "weight wide" }, element("i", { style: `width: ${(150 * probability).toFixed(1)}px` }), percent(probability));
+function bar(fraction: number, pixels: number, className: string): HTMLElement {
+  return element("span", { className }, element("i", { style: `width: ${(pixels * fraction).toFixed(1)}px` }), percent(fraction));
 }

@@ -3,7 +3,7 @@
 import "./drawing.css";
 
 import type { Mounted } from "../../parts/browser/component";
-import { element, replaceKeepingFocus } from "../../parts/browser/elements";
+import { element, kept, replaceKeepingFocus } from "../../parts/browser/elements";
 import { percent } from "../../parts/browser/text";
 import { below, carriesLoss, fateName, fatesOf, firstShown, groupAt, writesAll, type Answer, type Drawing, type Shown } from "./model";
 
@@ -11,11 +11,7 @@ const MOST = 48; // tokens of a row in the overview
 const ANSWER = "its answer";
 
 export default function component({ parentElement, data, setTriggerValue }: Mounted<Drawing>): void {
-  let root = parentElement.querySelector<HTMLElement>(".objectives");
-  if (!root) {
-    root = element("div", { className: "objectives" });
-    parentElement.appendChild(root);
-  }
+  const root = kept(parentElement, "objectives");
   const parts = data.in_detail ? data.objectives.map(chosen) : rows(data, (name) => setTriggerValue("picked", name));
   replaceKeepingFocus(root, "data-name", legend(data), ...parts);
 }

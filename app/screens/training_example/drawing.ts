@@ -4,7 +4,7 @@
 import "./drawing.css";
 
 import { closingFirst, type Mounted } from "../../parts/browser/component";
-import { element } from "../../parts/browser/elements";
+import { element, kept } from "../../parts/browser/elements";
 import { decimal } from "../../parts/browser/numbers";
 import { percent } from "../../parts/browser/text";
 import { barHeight, coin, kindOf, nats, perLine, type Example, type Guess } from "./model";
@@ -18,24 +18,19 @@ const LONG = 3; // lines of tokens from which on the losses are drawn lower
 const LONG_BAR = 36;
 
 export default closingFirst(({ parentElement, data }: Mounted<Example>) => {
-  let root = parentElement.querySelector<HTMLElement>(".example");
-  if (!root) {
-    root = element("div", { className: "example" });
-    parentElement.appendChild(root);
-  }
-  const place = root;
+  const root = kept(parentElement, "example");
   let drawn = 0;
   const draw = () => {
-    const width = place.clientWidth || 900;
+    const width = root.clientWidth || 900;
     const labels = width < NARROW ? NARROW_LABELS : LABELS;
     const count = perLine(data.tokens.length, width - labels, CELL);
     if (count === drawn) return;
     drawn = count;
-    place.style.setProperty("--labels", `${labels}px`);
-    place.replaceChildren(documents(data), ...lines(data, count), pair(data));
+    root.style.setProperty("--labels", `${labels}px`);
+    root.replaceChildren(documents(data), ...lines(data, count), pair(data));
   };
   const observer = new ResizeObserver(draw);
-  observer.observe(place);
+  observer.observe(root);
   draw();
   return () => observer.disconnect();
 });

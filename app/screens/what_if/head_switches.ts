@@ -10,17 +10,15 @@ import { range } from "../../parts/browser/text";
 
 const PATIENCE_MS = 2000; // after a click, answers to older clicks are not shown
 
-interface SwitchData {
-  num_layers: number;
-  num_heads: number;
+interface Switched {
   /** Heads as layer.head. */
   off: string[];
   skipped: number[];
 }
 
-interface Switched {
-  off: string[];
-  skipped: number[];
+interface SwitchData extends Switched {
+  num_layers: number;
+  num_heads: number;
 }
 
 /** Left of the first head stands the layer's number, right of the last one "skip". */

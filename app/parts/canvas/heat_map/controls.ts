@@ -5,7 +5,7 @@ import { range, said } from "../../browser/text";
 import { button, disableInFile, further, select, show, wordsCheckbox, type Checkbox } from "../shared/controls";
 import { brokenNote, colourBar, kindKeys } from "../shared/legend";
 import type { MapModel } from "./model";
-import { COLUMN_ORDERS, ROW_ORDERS, type ColumnOrder, type RowOrder } from "./order";
+import { COLUMN_ORDERS, ROW_ORDERS } from "./order";
 import type { MapPainter } from "./painter";
 
 const TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
@@ -14,8 +14,7 @@ const TICK_DISTANCE = 0.145; // least, of the length of the scale: their numbers
 /** What the controls ask of the view. */
 export interface MapActions {
   choose(change: { layers?: number[]; heads?: number[] }): void;
-  sortRows(by: RowOrder): void;
-  sortColumns(by: ColumnOrder): void;
+  sortBy(order: Partial<Pick<MapModel, "rowsBy" | "columnsBy">>): void;
   showWords(isOn: boolean): void;
   /** 0 for the whole map. */
   zoomBy(factor: number): void;
@@ -42,8 +41,8 @@ export class MapControls {
     this.foot.append(saving);
     this.allLayers = button("all", "The mean over all layers", () => actions.choose({ layers: range(model.header.num_layers) }));
     this.allHeads = button("all", "The mean over all heads", () => actions.choose({ heads: range(model.header.num_heads) }));
-    this.rowSelect = select("Order of the rows", ROW_ORDERS, (by) => actions.sortRows(by));
-    this.columnSelect = select("Order of the columns", COLUMN_ORDERS, (by) => actions.sortColumns(by));
+    this.rowSelect = select("Order of the rows", ROW_ORDERS, (rowsBy) => actions.sortBy({ rowsBy }));
+    this.columnSelect = select("Order of the columns", COLUMN_ORDERS, (columnsBy) => actions.sortBy({ columnsBy }));
     this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
     const zoomIn = button("+", "Zoom in (key +)", () => actions.zoomBy(1.6), "step");
     this.zoomOut = button("\u2212", "Zoom out (key \u2212)", () => actions.zoomBy(1 / 1.6), "step");

@@ -22,13 +22,8 @@ export class MapFiles implements Saved {
 
   picture(): Picture {
     const { painter } = this;
-    return {
-      width: painter.width, height: painter.height, ground: painter.theme.background,
-      draw: (context) => {
-        context.textBaseline = "middle";
-        painter.drawOn(context, 2);
-      },
-    };
+    const { width, height, theme: { background: ground } } = painter;
+    return { width, height, ground, draw: (context) => painter.drawOn(context, 2) };
   }
 
   sheet(): Sheet {

@@ -18,7 +18,6 @@ import { ViewFrame } from "../shared/view_frame";
 import { MapControls, type MapActions } from "./controls";
 import { MapFiles } from "./files";
 import { MapModel, type Cell, type MapHeader } from "./model";
-import type { ColumnOrder, RowOrder } from "./order";
 import { MapPainter } from "./painter";
 import { MapWords } from "./words";
 
@@ -163,17 +162,8 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     this.table.refresh();
   }
 
-  sortRows(by: RowOrder): void {
-    this.model.rowsBy = by;
-    this.sortAnew();
-  }
-
-  sortColumns(by: ColumnOrder): void {
-    this.model.columnsBy = by;
-    this.sortAnew();
-  }
-
-  private sortAnew(): void {
+  sortBy(order: Partial<Pick<MapModel, "rowsBy" | "columnsBy">>): void {
+    Object.assign(this.model, order);
     this.model.markIfNeeded();
     this.sort();
     this.draw();

@@ -17,15 +17,15 @@ const FILTERS = [
   ["1>1", "B to B"],
 ] as const;
 
+/** What is drawn of the weights. */
+export type LinesChange = Partial<Pick<LinesModel, "filter" | "hasOwnThreshold" | "hideSpecial" | "mean" | "threshold">>;
+
 /** What the controls ask of the view. */
 export interface LinesActions {
   goToLayer(layer: number): void;
   setHeads(heads: number[]): void;
-  setThreshold(threshold: number): void;
-  setFilter(filter: string): void;
-  hideSpecial(isOn: boolean): void;
+  set(change: LinesChange): void;
   showWords(isOn: boolean): void;
-  showMean(isOn: boolean): void;
   fit(isOn: boolean): void;
 }
 
@@ -52,13 +52,14 @@ export class LinesControls {
     this.allHeads = element("button", { textContent: said("all"), title: said("Show all heads of this layer"),
       onclick: () => actions.setHeads(this.everyHead()) });
     this.slider = element("input", { type: "range", min: "0", max: "100", step: "1",
-      oninput: () => actions.setThreshold((Number(this.slider.value) / 100) ** 2 / 2) }); // fine steps where most weights are
+      // Fine steps where most weights are.
+      oninput: () => actions.set({ threshold: (Number(this.slider.value) / 100) ** 2 / 2, hasOwnThreshold: true }) });
     this.special = checkbox("Hide special tokens", "Leave out what is added to the text, such as [CLS] and [SEP]",
-      (isOn) => actions.hideSpecial(isOn));
+      (hideSpecial) => actions.set({ hideSpecial }));
     this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
-    this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (isOn) => actions.showMean(isOn));
+    this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (mean) => actions.set({ mean }));
     this.fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => actions.fit(isOn));
-    this.filterSelect = select("Show lines between sentences", FILTERS, (filter) => actions.setFilter(filter));
+    this.filterSelect = select("Show lines between sentences", FILTERS, (filter) => actions.set({ filter }));
     this.filterLabel = element("label", {}, said("Show"), this.filterSelect);
     this.rows = [
       element("div", { className: "controls" },

@@ -16,7 +16,7 @@ import { mount, stateEvents, type MountedView } from "../shared/mount";
 import type { Message } from "../shared/transport";
 import { ViewFrame } from "../shared/view_frame";
 import type { Place } from "./choice";
-import { LinesControls, type LinesActions } from "./controls";
+import { LinesControls, type LinesActions, type LinesChange } from "./controls";
 import { LinesFiles } from "./files";
 import { Foot } from "./foot";
 import { LinesModel, type LinesHeader } from "./model";
@@ -181,24 +181,12 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.reportSelection();
   }
 
-  setThreshold(threshold: number): void {
-    Object.assign(this.model, { threshold, hasOwnThreshold: true });
+  set(change: LinesChange): void {
+    Object.assign(this.model, change);
     this.refreshControls();
     this.select();
     this.draw();
     this.noteOptions();
-  }
-
-  setFilter(filter: string): void {
-    this.model.filter = filter;
-    this.select();
-    this.draw();
-    this.noteOptions();
-  }
-
-  hideSpecial(isOn: boolean): void {
-    this.model.hideSpecial = isOn;
-    this.changed();
   }
 
   showWords(isOn: boolean): void {
@@ -207,11 +195,6 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.painter.labels.forget();
     this.model.refreshUnits();
     this.refreshControls();
-    this.changed();
-  }
-
-  showMean(isOn: boolean): void {
-    this.model.mean = isOn;
     this.changed();
   }
 

@@ -19,10 +19,8 @@ export class NeuronFiles implements Saved {
 
   picture(): Picture {
     const { painter } = this;
-    return {
-      width: painter.width, height: painter.height, ground: painter.theme.background,
-      draw: (context) => painter.drawOn(context),
-    };
+    const { width, height, theme: { background: ground } } = painter;
+    return { width, height, ground, draw: (context) => painter.drawOn(context) };
   }
 
   table(): CaptionedSheet {
