@@ -8,8 +8,9 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub: tests use no network
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -29,6 +30,9 @@ from hypothesis import settings
 
 from tests.support.doctests import Doctests
 from tests.support.durations import Durations, Record
+
+if TYPE_CHECKING:
+    from bertcore import Bert
 
 settings.register_profile("no deadline", deadline=None)  # a slow machine is no finding
 settings.load_profile("no deadline")
@@ -128,3 +132,60 @@ def pytest_runtest_setup() -> None:
 def generator() -> torch.Generator:
     """A random source with a fixed seed, on the CPU."""
     return torch.Generator().manual_seed(0)
+
+
+# Fixtures import what they use themselves: --fast reads this file too.
+
+
+@pytest.fixture(scope="module")
+def bert() -> "Bert":
+    """A random BERT of two layers."""
+    from tests.support.tiny import tiny_bert
+
+    return tiny_bert()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a random BERT of two layers, for looking only."""
+    from tests.support.tiny import tiny_bert
+
+    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The same, to be changed."""
+    from tests.support.tiny import tiny_bert
+
+    return tiny_bert().save(tmp_path / "checkpoint")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt, valid.txt and the tokenizer tok."""
+    from tests.support.command_line import make_texts
+
+    return make_texts(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.tsv, dev.tsv and the checkpoint tiny."""
+    from tests.support.finetuning_files import write_reviews
+    from tests.support.tiny import tiny_bert
+
+    folder = tmp_path_factory.mktemp("files")
+    write_reviews(folder / "train.tsv", 40)
+    write_reviews(folder / "dev.tsv", 16, seed=1)
+    tiny_bert().save(folder / "tiny")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Torch on one thread: more add numbers in another order, which moves the last digit."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor
 
 from bertcore.model.architecture.families import FAMILIES, TASK_CLASSES
-from bertcore.training.tasks.model import TaskModel, open_task_model
+from bertcore.training.tasks.model import TaskModel, open_task_model, start_task_model
 from tests.support.tiny_tasks import make_task
 
 KIND_OF = {"classify": "sequence", "regress": "sequence", "tag": "token", "qa": "span"}
@@ -81,6 +82,33 @@ def their_logits(task: str, outputs: Any) -> Tensor:
         return torch.stack([outputs.start_logits, outputs.end_logits], -1)
     logits: Tensor = outputs.logits
     return logits
+
+
+def saved_with_new_head(task: str, start: Path, folder: Path) -> tuple[TaskModel, Any]:
+    """Save a checkpoint with a new head, all of whose tensors are random, and open it both ways.
+
+    Returns:
+        Ours as it was saved, and the model of transformers, which finds each of its tensors.
+    """
+    generator, labels = torch.Generator().manual_seed(3), LABELS.get(task, ())
+    model = start_task_model(start, task=task, labels=labels, generator=generator, new_head=True)
+    with torch.no_grad():
+        for tensor in model.module.head_tensors().values():
+            tensor.normal_(std=0.3, generator=generator)
+    model.save(folder)
+    name = f"AutoModel{TASK_CLASSES[KIND_OF[task]]}"
+    theirs, loading = getattr(transformers, name).from_pretrained(folder, output_loading_info=True)
+    assert not loading["missing_keys"]
+    assert not loading["mismatched_keys"]
+    assert type(theirs).__name__ == model.architecture
+    if KIND_OF[task] == "sequence":
+        assert theirs.config.problem_type == PROBLEMS.get(task, "single_label_classification")
+    again = open_task_model(folder, device="cpu")
+    inputs = make_inputs(task, theirs.config)
+    with torch.no_grad():
+        assert torch.equal(logits_of(again, inputs), logits_of(model, inputs))
+    assert (again.task.name, again.labels) == (task, labels)
+    return model, theirs.eval()
 
 
 def compare(family: str, task: str, folder: Path) -> tuple[TaskModel, Compared]:

@@ -15,14 +15,8 @@ from app.shell.hidden import HiddenIn, moved, written
 from app.shell.sentence_box import DEFAULT
 from bertcore import Bert
 from tests.support.opened import ok, page_of, python_shown, said
-from tests.support.tiny import tiny_bert
 
 A, B = "the river bank was steep", "it had rained"
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 def read(bert: Bert, text_a: str, text_b: str | None, masked: tuple[int, ...] = ()) -> HiddenIn:

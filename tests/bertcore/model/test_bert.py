@@ -106,11 +106,6 @@ def test_the_trace_of_a_pair_equals_transformers(pair: Pair) -> None:
     torch.testing.assert_close(trace.attentions, torch.cat(out.attentions), atol=1e-5, rtol=0)
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

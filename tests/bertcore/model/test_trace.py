@@ -16,11 +16,6 @@ A, B = "The river bank was steep.", "It had rained."
 
 
 @pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
-@pytest.fixture(scope="module")
 def trace(bert: Bert) -> Trace:
     return bert.trace(A, B)
 

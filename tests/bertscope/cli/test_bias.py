@@ -26,7 +26,6 @@ from bertcore.analysis.bias import (
 from bertcore.data.files import BadRows
 from bertcore.model.model import Model
 from tests.support.command_line import refusal, succeed
-from tests.support.tiny import tiny_bert
 
 
 @pytest.fixture(autouse=True)
@@ -37,11 +36,6 @@ def short_exam(monkeypatch: pytest.MonkeyPatch) -> None:
         return Estimate(0.75, 0.5, 1.0)
 
     monkeypatch.setattr("bertcore.analysis.bias.grammar_exam", exam)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
 
 
 @pytest.fixture
@@ -59,9 +53,9 @@ def found(*words: str | Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("layer", [None, 1])
-def test_our_own_sets_are_those_of_the_core(layer: int | None, folder: Path) -> None:
+def test_our_own_sets_are_those_of_the_core(layer: int | None, tiny: Path) -> None:
     words = () if layer is None else ("--layers", str(layer))
-    report, bert = found("--checkpoint", folder, *words), load(folder, device="cpu")
+    report, bert = found("--checkpoint", tiny, *words), load(tiny, device="cpu")
     audit = known_audit(bert, template_audits()[0])
     scores = score_templates(bert, audit.templates, audit.groups, audit.fillers)
     assert len(report["templates"]) == len(template_audits())
@@ -79,15 +73,15 @@ def test_our_own_sets_are_those_of_the_core(layer: int | None, folder: Path) -> 
     assert "Goldfarb-Tarrant" in report["notes"][-1]
 
 
-def test_the_tables_name_what_was_measured(folder: Path) -> None:
-    out = succeed("bias", "--checkpoint", folder)
+def test_the_tables_name_what_was_measured(tiny: Path) -> None:
+    out = succeed("bias", "--checkpoint", tiny)
     for name in (*(audit.name for audit in template_audits()), "nurse", "neutralised", "75.0%"):
         assert name in out
 
 
-def test_crows_pairs(folder: Path, crows: Path) -> None:
-    words = ("--data", crows, "--checkpoint", folder)
-    report, bert = found(*words), load(folder, device="cpu")
+def test_crows_pairs(tiny: Path, crows: Path) -> None:
+    words = ("--data", crows, "--checkpoint", tiny)
+    report, bert = found(*words), load(tiny, device="cpu")
     pairs = read_crows_pairs(crows, bad_rows=BadRows(skip=True))
     share = stereotype_share(score_crows_pairs(bert, pairs))
     assert report["crows_pairs"]["mean"] == share.mean
@@ -98,17 +92,17 @@ def test_crows_pairs(folder: Path, crows: Path) -> None:
     assert "Blodgett" in out
 
 
-def test_a_corrected_checkpoint_is_saved_with_its_price(folder: Path, tmp_path: Path) -> None:
+def test_a_corrected_checkpoint_is_saved_with_its_price(tiny: Path, tmp_path: Path) -> None:
     saved = tmp_path / "debiased"
-    report = found("--save", saved, "--checkpoint", folder)
-    bert = load(folder, device="cpu")
+    report = found("--save", saved, "--checkpoint", tiny)
+    bert = load(tiny, device="cpu")
     corrected = debias_table(bert)
     effects = measure_effects(bert, corrected)
     assert [row["measure"] for row in report["effects"]] == [effect.name for effect in effects]
     assert report["effects"][0]["after"] == pytest.approx(effects[0].after.mean, abs=1e-5)
     text = "she was [MASK]."
     assert load(saved, device="cpu").fill_mask(text) == corrected.fill_mask(text)
-    assert "is not empty" in refusal("bias", "--save", saved, "--checkpoint", folder)
+    assert "is not empty" in refusal("bias", "--save", saved, "--checkpoint", tiny)
 
 
 @pytest.mark.parametrize(
@@ -120,5 +114,5 @@ def test_a_corrected_checkpoint_is_saved_with_its_price(folder: Path, tmp_path: 
         (("crows-pairs", "a.csv"), "`bertscope bias crows-pairs` was removed"),
     ],
 )
-def test_bad_input_is_a_sentence(words: tuple[str, ...], expected: str, folder: Path) -> None:
-    assert expected in refusal("bias", *words, "--checkpoint", folder)
+def test_bad_input_is_a_sentence(words: tuple[str, ...], expected: str, tiny: Path) -> None:
+    assert expected in refusal("bias", *words, "--checkpoint", tiny)

@@ -17,14 +17,8 @@ from bertcore.analysis.corpus import open_encoded
 from bertcore.analysis.corpus.parts import layer_file
 from tests.support.command_line import invoke, refusal, succeed
 from tests.support.small_corpus import small_documents, write_documents
-from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
 
 
 @pytest.fixture
@@ -32,20 +26,20 @@ def corpus(tmp_path: Path) -> Path:
     return write_documents(tmp_path / "text.txt", small_documents(20))
 
 
-def test_layers_are_typed_as_numbers(folder: Path, corpus: Path, tmp_path: Path) -> None:
-    words = ("--layers", "0", "-1", "--out", tmp_path / "v", "--checkpoint", folder)
+def test_layers_are_typed_as_numbers(tiny: Path, corpus: Path, tmp_path: Path) -> None:
+    words = ("--layers", "0", "-1", "--out", tmp_path / "v", "--checkpoint", tiny)
     result = invoke("encode", corpus, *words, "--dtype", "float32")
     encoded = open_encoded(tmp_path / "v")
     assert encoded.layers == (0, 2)
     assert f"{len(encoded):,} token vectors of width 32" in result.stdout
     assert "Computing in float32" in result.stderr
     text = encoded.sentences()["text"][0].as_py()
-    expected = load(folder, device="cpu").trace(text).hidden_states[2][1:-1].numpy()
+    expected = load(tiny, device="cpu").trace(text).hidden_states[2][1:-1].numpy()
     np.testing.assert_allclose(encoded.vectors(2)[: len(expected)], expected, atol=5e-3)
 
 
-def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: Path) -> None:
-    words = (corpus, "--out", tmp_path / "v", "--checkpoint", folder, "--unit", "word")
+def test_json_and_what_a_folder_remembers(tiny: Path, corpus: Path, tmp_path: Path) -> None:
+    words = (corpus, "--out", tmp_path / "v", "--checkpoint", tiny, "--unit", "word")
     found = json.loads(succeed("encode", *words, "--pooling", "first", "--json"))
     assert found["complete"]
     assert (found["layers"], found["unit"]) == ([2], "word")
@@ -69,27 +63,27 @@ def test_json_and_what_a_folder_remembers(folder: Path, corpus: Path, tmp_path: 
     ],
 )
 def test_wrong_options_are_a_sentence(
-    folder: Path, corpus: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
+    tiny: Path, corpus: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
-    line = refusal("encode", corpus, "--out", tmp_path / "v", "--checkpoint", folder, *words)
+    line = refusal("encode", corpus, "--out", tmp_path / "v", "--checkpoint", tiny, *words)
     assert sentence in line
     assert not (tmp_path / "v").exists()
 
 
-def test_a_corpus_must_be_named(folder: Path, corpus: Path, tmp_path: Path) -> None:
-    assert "no corpus" in refusal("encode", "--out", tmp_path / "v", "--checkpoint", folder)
+def test_a_corpus_must_be_named(tiny: Path, corpus: Path, tmp_path: Path) -> None:
+    assert "no corpus" in refusal("encode", "--out", tmp_path / "v", "--checkpoint", tiny)
     assert "2 and 1 were" in refusal("encode", corpus, corpus, "--out", tmp_path / "v.npy")
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_npy_file_has_a_row_for_each_line(folder: Path, tmp_path: Path, packed: bool) -> None:
+def test_a_npy_file_has_a_row_for_each_line(tiny: Path, tmp_path: Path, packed: bool) -> None:
     texts = ["river " * (1 + i * 7 % 11) + "bank" for i in range(70)]
     content = ("\ufeff\n" + " \r\n".join(texts)).encode()
     file, out = tmp_path / ("lines.txt.gz" if packed else "lines.txt"), tmp_path / "v.npy"
     file.write_bytes(gzip.compress(content) if packed else content)
-    words = ("encode", file, "--out", out, "--checkpoint", folder)
+    words = ("encode", file, "--out", out, "--checkpoint", tiny)
     assert "70 vectors of width 32" in succeed(*words)
-    bert = load(folder, device="cpu")
+    bert = load(tiny, device="cpu")
     np.testing.assert_allclose(np.load(out), bert.encode(texts), atol=1e-5)
     found = json.loads(succeed(*words, "--layers", 1, "--pooling", "cls", "--json"))
     assert found == {"out": str(out), "shape": [70, 32], "num_blank_lines": 1}
@@ -110,18 +104,18 @@ def test_a_npy_file_has_a_row_for_each_line(folder: Path, tmp_path: Path, packed
     ],
 )
 def test_a_npy_file_refuses_what_it_cannot_use(
-    folder: Path, tmp_path: Path, content: bytes, options: tuple[str, ...], sentence: str
+    tiny: Path, tmp_path: Path, content: bytes, options: tuple[str, ...], sentence: str
 ) -> None:
     (tmp_path / "lines.txt").write_bytes(content)
     words = ("encode", tmp_path / "lines.txt", "--out", tmp_path / "v.npy", *options)
-    assert sentence in refusal(*words, "--checkpoint", folder)
+    assert sentence in refusal(*words, "--checkpoint", tiny)
     assert not (tmp_path / "v.npy").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
-def test_sigterm_stops_behind_a_whole_part(folder: Path, tmp_path: Path) -> None:
+def test_sigterm_stops_behind_a_whole_part(tiny: Path, tmp_path: Path) -> None:
     corpus = write_documents(tmp_path / "text.txt", small_documents(6000))
-    words = ["encode", corpus, "--out", tmp_path / "v", "--checkpoint", folder, "--layers", "2"]
+    words = ["encode", corpus, "--out", tmp_path / "v", "--checkpoint", tiny, "--layers", "2"]
     words += ["--tokens-per-batch", "40", "--dtype", "float32"]
     child = subprocess.Popen(
         [sys.executable, "-m", "bertscope", *map(str, words)],

@@ -15,22 +15,10 @@ import torch
 from safetensors.torch import load_file
 
 from tests.support.command_line import invoke, recipe, refusal
-from tests.support.finetuning_files import write_reviews
-from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
 
 QUICK = "--epochs 1 --batch-size 8 --max-seq-length 32 --device cpu".split()
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with train.tsv, dev.tsv and the checkpoint tiny."""
-    folder = tmp_path_factory.mktemp("files")
-    write_reviews(folder / "train.tsv", 40)
-    write_reviews(folder / "dev.tsv", 16, seed=1)
-    tiny_bert().save(folder / "tiny")
-    return folder
 
 
 def words(files: Path, out: Path, *more: str | Path, train: Path | None = None) -> list[str]:

@@ -4,7 +4,6 @@ import inspect
 import json
 import re
 import signal
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,6 @@ from bertscope.cli import pretrain
 from bertscope.cli.options import chosen
 from tests.support.command_line import (
     invoke,
-    make_texts,
     metrics,
     recipe,
     refusal,
@@ -42,13 +40,7 @@ from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_others import make_other
 
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +51,6 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     causal_checkpoint(folder / "causal")
     (folder / "empty").write_text("\n\n")
     return folder
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with train.txt, valid.txt and the tokenizer tok."""
-    return make_texts(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.mark.parametrize("number", all_but([signal.SIGINT], [signal.SIGINT, signal.SIGTERM]))

@@ -8,21 +8,15 @@ import pytest
 from bertcore import load
 from bertcore.analysis.probes import ProbeSettings, bundled_data, run_probes
 from tests.support.command_line import refusal, succeed
-from tests.support.tiny import tiny_bert
 
 FEW = ("--sentences", "60")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
-
-
-def test_json_has_the_numbers_of_the_core(folder: Path) -> None:
+def test_json_has_the_numbers_of_the_core(tiny: Path) -> None:
     words = (*FEW, "--task", "dep", "--layers", "0", "-1", "--seed", "2", "--json")
-    printed = json.loads(succeed("probe", "--checkpoint", folder, *words))
+    printed = json.loads(succeed("probe", "--checkpoint", tiny, *words))
     settings = ProbeSettings(layers=(0, -1), seed=2, max_sentences=60)
-    report = run_probes(load(folder, device="cpu"), bundled_data("dep"), settings)
+    report = run_probes(load(tiny, device="cpu"), bundled_data("dep"), settings)
     rows = printed["report"]["layers"]
     assert [row["layer"] for row in rows] == [0, 2]
     for row, result in zip(rows, report.layers, strict=True):
@@ -33,8 +27,8 @@ def test_json_has_the_numbers_of_the_core(folder: Path) -> None:
     assert printed["data"] == "bundled"
 
 
-def test_the_table_has_a_row_for_each_layer_and_the_baselines(folder: Path) -> None:
-    out = succeed("probe", "--checkpoint", folder, *FEW)
+def test_the_table_has_a_row_for_each_layer_and_the_baselines(tiny: Path) -> None:
+    out = succeed("probe", "--checkpoint", tiny, *FEW)
     assert out.count("input") == 1
     assert "selectivity" in out
     assert "most common label" in out
@@ -50,5 +44,5 @@ def test_the_table_has_a_row_for_each_layer_and_the_baselines(folder: Path) -> N
         (("--layers", "a"), "numbers"),
     ],
 )
-def test_bad_input_is_a_sentence(folder: Path, words: tuple[str, ...], message: str) -> None:
-    assert message in refusal("probe", "--checkpoint", folder, *words)
+def test_bad_input_is_a_sentence(tiny: Path, words: tuple[str, ...], message: str) -> None:
+    assert message in refusal("probe", "--checkpoint", tiny, *words)

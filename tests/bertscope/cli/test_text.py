@@ -20,13 +20,8 @@ A, B = "The river banks was steep.", "It had rained."
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
-
-
-@pytest.fixture(scope="module")
-def bert(folder: Path) -> Bert:
-    return load(folder, device="cpu")
+def bert(tiny: Path) -> Bert:
+    return load(tiny, device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +30,8 @@ def headless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bert.save(tmp_path_factory.mktemp("checkpoint") / "headless")
 
 
-def test_tokenize_as_json_is_the_encoding(bert: Bert, folder: Path) -> None:
-    found = json.loads(succeed("tokenize", A, B, "--json", "--checkpoint", folder))
+def test_tokenize_as_json_is_the_encoding(bert: Bert, tiny: Path) -> None:
+    found = json.loads(succeed("tokenize", A, B, "--json", "--checkpoint", tiny))
     encoding = bert.tokenize(A, B)
     for name in ("tokens", "input_ids", "segment_ids", "text_ids", "word_ids"):
         assert found[name] == getattr(encoding, name)
@@ -45,8 +40,8 @@ def test_tokenize_as_json_is_the_encoding(bert: Bert, folder: Path) -> None:
     assert found["truncation"] is None
 
 
-def test_tokenize_shows_each_token_and_why(bert: Bert, folder: Path) -> None:
-    lines = succeed("tokenize", "The banks 日 [MASK]", "It", "--checkpoint", folder).splitlines()
+def test_tokenize_shows_each_token_and_why(bert: Bert, tiny: Path) -> None:
+    lines = succeed("tokenize", "The banks 日 [MASK]", "It", "--checkpoint", tiny).splitlines()
     rows = {line.split()[0]: line for line in lines if line.strip()}
     assert ": The -> the" in rows["the"]
     assert "banks" in rows["bank"]  # the candidate that failed
@@ -58,23 +53,23 @@ def test_tokenize_shows_each_token_and_why(bert: Bert, folder: Path) -> None:
     assert str(bert.tokenizer.token_to_id("bank")) in rows["bank"].split()
 
 
-def test_tokenize_explains_a_long_text_as_far_as_it_is_read(bert: Bert, folder: Path) -> None:
-    result = invoke("tokenize", "." * 200_000, "--json", "--checkpoint", folder)
+def test_tokenize_explains_a_long_text_as_far_as_it_is_read(bert: Bert, tiny: Path) -> None:
+    result = invoke("tokenize", "." * 200_000, "--json", "--checkpoint", tiny)
     found = json.loads(result.stdout)
     assert len(found["tokens"]) == bert.max_length
     assert len(found["words"]) < 2000
     assert "so what follows character 62 of text A was left out" in result.stderr
 
 
-def test_tokenize_sends_nothing_that_steers_the_terminal(folder: Path) -> None:
-    text = succeed("tokenize", "a\x1b[31mred \u202eabc", "--checkpoint", folder)
+def test_tokenize_sends_nothing_that_steers_the_terminal(tiny: Path) -> None:
+    text = succeed("tokenize", "a\x1b[31mred \u202eabc", "--checkpoint", tiny)
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "\\x1b" in text
 
 
-def test_a_terminal_without_the_characters_gets_escapes(folder: Path) -> None:
-    line = ["-m", "bertscope", "tokenize", "日 river", "--checkpoint", str(folder)]
+def test_a_terminal_without_the_characters_gets_escapes(tiny: Path) -> None:
+    line = ["-m", "bertscope", "tokenize", "日 river", "--checkpoint", str(tiny)]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "160"}
     done = subprocess.run(
         [sys.executable, *line], env=environment, capture_output=True, check=True, cwd=ROOT
@@ -82,10 +77,10 @@ def test_a_terminal_without_the_characters_gets_escapes(folder: Path) -> None:
     assert "\\u65e5" in done.stdout.decode("ascii")
 
 
-def test_fill_mask_equals_the_core(bert: Bert, folder: Path) -> None:
+def test_fill_mask_equals_the_core(bert: Bert, tiny: Path) -> None:
     text = "The [MASK] was [MASK]."
     line = ("fill-mask", text, "--candidates", "rivers, 日,bank", "--json", "--top-k", "3")
-    found = json.loads(succeed(*line, "--checkpoint", folder))
+    found = json.loads(succeed(*line, "--checkpoint", tiny))
     expected = bert.fill_mask(text, top_k=3)
     assert [entry["position"] for entry in found] == [2, 4]
     for entry, best in zip(found, expected, strict=True):
@@ -99,10 +94,8 @@ def test_fill_mask_equals_the_core(bert: Bert, folder: Path) -> None:
         ]
 
 
-def test_fill_mask_prints_words_and_candidates(bert: Bert, folder: Path) -> None:
-    text = succeed(
-        "fill-mask", "The [MASK] was", "--candidates", "rivers,日", "--checkpoint", folder
-    )
+def test_fill_mask_prints_words_and_candidates(bert: Bert, tiny: Path) -> None:
+    text = succeed("fill-mask", "The [MASK] was", "--candidates", "rivers,日", "--checkpoint", tiny)
     ((word, probability), *_) = bert.fill_mask("The [MASK] was")[0]
     assert word in text
     assert f"{probability:.4f}" in text
@@ -110,19 +103,19 @@ def test_fill_mask_prints_words_and_candidates(bert: Bert, folder: Path) -> None
     assert "cannot be written" in text
 
 
-def test_fill_mask_names_what_it_cannot_read(folder: Path) -> None:
+def test_fill_mask_names_what_it_cannot_read(tiny: Path) -> None:
     """On standard error, so that JSON stays JSON."""
-    args = ["fill-mask", "我爱 [MASK] the", "--json", "--checkpoint", str(folder)]
+    args = ["fill-mask", "我爱 [MASK] the", "--json", "--checkpoint", str(tiny)]
     result = invoke(*args)
     assert result.exit_code == 0
     assert "Note: 2 of the " in result.stderr
     assert len(json.loads(result.stdout)) == 1
 
 
-def test_show_lists_the_views_and_prints_one(bert: Bert, folder: Path, tmp_path: Path) -> None:
+def test_show_lists_the_views_and_prints_one(bert: Bert, tiny: Path, tmp_path: Path) -> None:
     assert "Does B follow A?" in " ".join(succeed("show").split())
     answer = pair_answer(bert, bert.trace(A, B), "all 0").is_next
-    opened = ("--checkpoint", folder)
+    opened = ("--checkpoint", tiny)
     options = ("--set", "segments=all 0", *opened)
     printed = json.loads(succeed("show", "next-sentence", A, B, "--json", *options))
     assert printed["is_next"] == pytest.approx(answer)
@@ -156,9 +149,9 @@ def test_show_lists_the_views_and_prints_one(bert: Bert, folder: Path, tmp_path:
     ],
 )
 def test_wrong_input_is_one_sentence_and_exit_code_2(
-    folder: Path, words: tuple[str, ...], sentence: str
+    tiny: Path, words: tuple[str, ...], sentence: str
 ) -> None:
-    assert sentence in refusal(words[0], "--checkpoint", folder, *words[1:])
+    assert sentence in refusal(words[0], "--checkpoint", tiny, *words[1:])
 
 
 @pytest.mark.parametrize("command", [("show", "next-sentence", A, B), ("loss", "a [MASK]")])

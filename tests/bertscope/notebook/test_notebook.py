@@ -20,15 +20,9 @@ from bertcore import Bert, Trace
 from bertcore.analysis import given_attention
 from bertscope import notebook
 from bertscope.notebook import NotebookView
-from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
 HOSTILE = "</script><img src=x onerror=alert(1)> \u202edrow\u2028 the river"
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 @pytest.fixture(scope="module")

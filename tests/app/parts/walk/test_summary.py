@@ -27,11 +27,6 @@ from tests.support.tiny_others import CLASSES, WITH_HEADS, make_other
 A, B = "The river bank was steep.", "It had rained all day."
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def header_of(message: bytes) -> dict[str, Any]:
     length = int.from_bytes(message[:4], "little")
     header: dict[str, Any] = json.loads(message[4 : 4 + length])

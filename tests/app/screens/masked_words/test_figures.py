@@ -27,15 +27,9 @@ from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.lens import layer_predictions, word_trajectories
 from bertcore.analysis.words.predictions import MaskPredictions, predict_masks
 from bertcore.analysis.words.surprise import surprise
-from tests.support.tiny import tiny_bert
 
 TEXT = "The river banks was steep and the dog runs"
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 def predictions(num_masks: int, original: str | None = "river") -> MaskPredictions:

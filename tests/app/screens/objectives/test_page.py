@@ -22,14 +22,9 @@ from tests.support.tiny import tiny_bert
 HOSTILE = "</script><img src=x> \u202eabc. $x$ `a` {b} [MASK] [SEP] | <b>no</b>. Two sentences."
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("objectives") / "tiny")
-
-
 @pytest.fixture
-def page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+def page(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tiny))
     return page_of("objectives", seconds=60, **PAIR, objective_open=list(OPENED.options or ()))
 
 
@@ -39,12 +34,12 @@ def drawn(app: AppTest) -> dict[str, Any]:
     return next(one for one in sent if "objectives" in one)
 
 
-def test_all_are_side_by_side(page: AppTest, folder: Path) -> None:
+def test_all_are_side_by_side(page: AppTest, tiny: Path) -> None:
     app = ok(page.run())
     assert "million tokens" in said(app)  # of equal time
     rows = drawn(app)["objectives"]
     assert [row["name"] for row in rows] == list(OBJECTIVES)
-    bert = load(folder, device="cpu")
+    bert = load(tiny, device="cpu")
     for row in rows:
         assert row["error"] == ""
         found = objective_example(bert, row["name"], *PAIR.values(), others=OTHERS, seed=20)
@@ -53,11 +48,11 @@ def test_all_are_side_by_side(page: AppTest, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> None:
+def test_one_in_detail_is_the_cores(page: AppTest, tiny: Path, name: str) -> None:
     page.query_params["objective"] = name
     app = ok(page.run())
     others = OTHERS if name == "next-sentence" else ()
-    bert = load(folder, device="cpu")
+    bert = load(tiny, device="cpu")
     if (reason := why_no_answer(bert, name)) is not None:
         shipped = shipped_for(name)
         no_answer = frame.sentence_of(ValueError(reason))
@@ -87,10 +82,10 @@ def test_one_in_detail_is_the_cores(page: AppTest, folder: Path, name: str) -> N
         assert f"| {claim.told} | {claim.true} | [{claim.source[0].paper.short}](" in said(app)
 
 
-def test_the_answer_is_the_cores(page: AppTest, folder: Path) -> None:
+def test_the_answer_is_the_cores(page: AppTest, tiny: Path) -> None:
     page.query_params |= {"objective": "spans", "objective_seed": "4", "objective_share": "40"}
     app = ok(page.run())
-    bert = load(folder, device="cpu")
+    bert = load(tiny, device="cpu")
     answer = objective_answer(bert, "spans", *PAIR.values(), seed=4, share=0.4)
     assert f"**{answer.loss:.2f}** nats" in said(app)
     assert "SpanBERT's own head" in said(app)

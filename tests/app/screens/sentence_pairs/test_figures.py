@@ -18,14 +18,8 @@ from bertcore.analysis.words.next_sentence import (
     next_sentence_matrix,
     pair_attention,
 )
-from tests.support.tiny import tiny_bert
 
 A, B, C = "The river bank was steep.", "It had rained.", "He bought milk"
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 @pytest.mark.parametrize("p", [0.0, 1e-9, 0.25])

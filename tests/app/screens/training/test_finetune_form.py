@@ -14,7 +14,13 @@ import torch
 from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
-from app.screens.training.finetune_form import read_numbers, usual_numbers
+from app.screens.inspect_checkpoint.tasks import TASK_VIEWS
+from app.screens.training.finetune_form import (
+    COLUMN_NAMES,
+    TASK_NAMES,
+    read_numbers,
+    usual_numbers,
+)
 from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell import uploads
 from app.sources.run_folders import process as training_process
@@ -22,15 +28,10 @@ from app.sources.run_folders import runs as training_runs
 from bertcore.model.checkpoints.source import labelled_file
 from bertcore.training.finetuning import make_settings
 from bertcore.training.finetuning.label_curve import CURVE_FILE, STARTS, run_label_curve
+from bertcore.training.tasks import TASKS
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
-from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
 
 
 @pytest.fixture
@@ -133,6 +134,10 @@ def test_a_table_is_guessed_counted_and_started(
     }
     assert at.session_state["run"] == "mine"  # and it is watched at once
     assert at.session_state["training_view"] == "Watch"
+
+
+def test_every_task_has_a_name_its_columns_and_a_view() -> None:
+    assert TASKS.keys() == TASK_NAMES.keys() == COLUMN_NAMES.keys() == TASK_VIEWS.keys()
 
 
 @pytest.mark.parametrize("task", WRITERS)

@@ -20,21 +20,15 @@ from bertcore.analysis.words.training_example import (
 )
 from bertcore.training.tasks import open_task_model
 from tests.support.opened import named_charts, numbers, ok, page_of, said
-from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 
 TEXT = "The film was very good. She sat on the mat. It had rained all night. The man was old."
 HOSTILE = "</script><img src=x> \u202eabc. $x$ `a` {b} [MASK] [SEP]. <b>no</b>"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("example") / "tiny")
-
-
 @pytest.fixture
-def page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(folder))
+def page(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(tiny))
     opened = {"example_loss": "1", "example_fates": "1"}
     return page_of("training_example", seconds=60, document=TEXT, **opened)
 
@@ -47,9 +41,9 @@ def formulas(app: AppTest) -> str:
     return " ".join(one.value for one in app.latex)
 
 
-def test_the_losses_are_the_cores(page: AppTest, folder: Path) -> None:
+def test_the_losses_are_the_cores(page: AppTest, tiny: Path) -> None:
     app = ok(page.run())
-    found = example_of(folder, seed=3)
+    found = example_of(tiny, seed=3)
     shown = formulas(app)
     assert found.nsp_loss is not None
     assert f"{found.mlm_loss:.3f} + {found.nsp_loss:.3f}" in shown
@@ -62,24 +56,24 @@ def test_the_losses_are_the_cores(page: AppTest, folder: Path) -> None:
     assert [guess["token"] for guess in sent["guesses"]] == [g.token for g in found.guesses]
 
 
-def test_another_draw_another_share_other_fates(page: AppTest, folder: Path) -> None:
+def test_another_draw_another_share_other_fates(page: AppTest, tiny: Path) -> None:
     page.query_params |= {"example_seed": "8", "example_share": "50", "example_actions": "0/20/80"}
     app = ok(page.run())
     options = {"seed": 8, "masked_lm_prob": 0.5, "actions": (0.0, 0.2, 0.8)}
-    assert f"{example_of(folder, **options).loss:.3f}" in formulas(app)
+    assert f"{example_of(tiny, **options).loss:.3f}" in formulas(app)
     assert "| 20% | **kept**" in said(app)
     assert "| 0% |" not in said(app)  # nothing is learned from what does not occur
     again = next(button for button in app.button if button.label == "Draw again")
     app = ok(again.click().run())
     options["seed"] = 9
-    assert f"{example_of(folder, **options).loss:.3f}" in formulas(app)
+    assert f"{example_of(tiny, **options).loss:.3f}" in formulas(app)
 
 
-def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
+def test_one_step_is_the_cores(page: AppTest, tiny: Path) -> None:
     page.query_params["example_step"] = "1"
     app = ok(page.run())
-    found = example_of(folder, seed=3)
-    effect = one_step(load(folder, device="cpu"), found)
+    found = example_of(tiny, seed=3)
+    effect = one_step(load(tiny, device="cpu"), found)
     assert f"goes from **{found.loss:.3f}** to **{effect.loss:.3f}** nats" in said(app)
     dots = named_charts(app, "one")["step"][:2]
     right = found.pair_probabilities
@@ -88,7 +82,7 @@ def test_one_step_is_the_cores(page: AppTest, folder: Path) -> None:
     assert list(numbers(dots[0]["x"])) == pytest.approx(before, abs=1e-6)
     after = [*effect.probabilities, effect.pair_probability]
     assert list(numbers(dots[1]["x"])) == pytest.approx(after, abs=1e-5)
-    drift = step_drift(load(folder, device="cpu"), found)
+    drift = step_drift(load(tiny, device="cpu"), found)
     grid = numbers(named_charts(app, "step")["layers"][0]["z"])
     kinds = [kind for layer, kind in drift.layers if layer == 0]
     expected = [[drift.layers[layer, kind].relative for kind in kinds] for layer in range(2)]
@@ -131,12 +125,12 @@ def test_both_phases_are_the_shipped_ones(page: AppTest) -> None:
     assert "Write a question" in app.info[0].value
 
 
-def test_masks_over_epochs_are_the_cores(page: AppTest, folder: Path) -> None:
+def test_masks_over_epochs_are_the_cores(page: AppTest, tiny: Path) -> None:
     page.query_params |= {"example_seed": "8", "example_share": "30", "example_actions": "0/20/80"}
     page.query_params["example_epochs"] = "1"
     app = ok(page.run())
     drawn = named_charts(app, "epoch")["masks"]
-    bert = load(folder, device="cpu")
+    bert = load(tiny, device="cpu")
     for chart, copies in zip(drawn, (10, 0), strict=False):
         masking = {"seed": 8, "masked_lm_prob": 0.3, "actions": (0.0, 0.2, 0.8)}
         found = epoch_masks(bert, TEXT, dupe_factor=copies, **masking)

@@ -20,11 +20,6 @@ TEXT = "the [MASK] bank was steep and the water ran down"
 PLACE = 2
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parity
 def test_captum_on_transformers_own_bert(bert: Bert, tmp_path: Path) -> None:
     from captum.attr import IntegratedGradients

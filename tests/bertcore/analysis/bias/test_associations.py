@@ -17,12 +17,6 @@ from bertcore.analysis.bias import (
     word_vectors,
 )
 from bertcore.analysis.bias.associations import Vectors
-from tests.support.tiny import tiny_bert
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 def vectors(number: int, seed: int) -> Vectors:

@@ -14,7 +14,6 @@ from bertcore.analysis.bias import (
 )
 from bertcore.data.files import BadRows
 from tests.support.minicons_peer import MiniconsPeer
-from tests.support.tiny import tiny_bert
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type\n"
 ROWS = (
@@ -22,11 +21,6 @@ ROWS = (
     "1,She bought fish.,He bought fish.,antistereo,gender\n"
     "2,A bad river.,A good river.,stereo,other\n"
 )
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 def test_the_published_layout_is_read_and_bad_rows_are_counted(tmp_path: Path) -> None:

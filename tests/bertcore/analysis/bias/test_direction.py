@@ -117,11 +117,6 @@ def test_equalised_pairs_are_as_far_from_every_neutral_word() -> None:
 
 
 @pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
-@pytest.fixture(scope="module")
 def changed(bert: Bert) -> Bert:
     return debias_table(bert)
 

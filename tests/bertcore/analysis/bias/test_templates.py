@@ -16,15 +16,9 @@ from bertcore.analysis.bias import (
     score_templates,
 )
 from bertcore.analysis.words.candidates import score_candidates
-from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other, opened
 
 WOMEN, MEN = Group("women", ("she", "woman")), Group("men", ("he", "man", "old man"))
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 def test_scores_are_those_of_candidates(bert: Bert) -> None:

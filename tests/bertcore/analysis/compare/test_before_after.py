@@ -22,11 +22,6 @@ A, B = "The river [MASK] was steep .", "it had [MASK] ."
 OFF = Changes(heads_off=frozenset({(0, 1), (1, 3)}))
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def test_the_same_run_twice_is_no_change(bert: Bert) -> None:
     trace = bert.trace(A, B)
     found = compare_runs(bert, trace, bert.trace(A, B))

@@ -23,11 +23,6 @@ FIRST, SECOND = "the cat [MASK] on the mat", "the dogs [MASK] not on the mat ."
 B = "it had rained"
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def pair(bert: Bert) -> tuple[Trace, Trace]:
     return bert.trace(FIRST, B), bert.trace(SECOND, B)
 

@@ -26,11 +26,6 @@ A, B = "The river bank was steep.", "It had rained."
 GOOD, BAD = ("good", "very new"), ("bad", "old")
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parametrize("template", ["{}", "This is {} , and {that."])
 def test_a_direction_is_the_difference_of_mean_states(bert: Bert, template: str) -> None:
     def mean(words: tuple[str, ...], state: int) -> torch.Tensor:

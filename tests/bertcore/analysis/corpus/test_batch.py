@@ -32,11 +32,6 @@ CLOSE = {"atol": 5e-3, "rtol": 1e-3}
 """float16 has eleven bits; states here are up to 8."""
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parametrize("tokens_per_batch", [1, 20, 4096])
 def test_rows_are_the_tokens_and_states_of_each_text(bert: Bert, tokens_per_batch: int) -> None:
     options = EncodeSettings(special_tokens=True, tokens_per_batch=tokens_per_batch)

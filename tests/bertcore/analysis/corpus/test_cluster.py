@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-import torch
 
 from bertcore import Bert, load
 from bertcore.analysis.corpus import (
@@ -23,18 +22,9 @@ from bertcore.analysis.corpus.parts import about
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 SETTINGS = EncodeSettings(layers=(0, 2), dtype="float32")
 TWO = Cluster("local", 2)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """As a worker has: more threads add numbers in another order, which moves the last digit."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -34,13 +34,8 @@ ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
-
-
-@pytest.fixture(scope="module")
-def bert(folder: Path) -> Bert:
-    model = load(folder, device="cpu")
+def bert(tiny: Path) -> Bert:
+    model = load(tiny, device="cpu")
     assert isinstance(model, Bert)
     return model
 
@@ -128,10 +123,10 @@ encode_corpus(
 
 
 def test_a_killed_run_goes_on_without_a_lost_or_doubled_row(
-    bert: Bert, folder: Path, corpus: Path, whole: EncodedCorpus, tmp_path: Path
+    bert: Bert, tiny: Path, corpus: Path, whole: EncodedCorpus, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    words = [sys.executable, "-c", CHILD, str(folder), str(corpus), str(out)]
+    words = [sys.executable, "-c", CHILD, str(tiny), str(corpus), str(out)]
     child = subprocess.Popen(words, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"})
     ends = time.monotonic() + 120
     while not layer_file(out, 2, 2).exists():

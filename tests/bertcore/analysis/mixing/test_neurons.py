@@ -21,11 +21,6 @@ TEXTS: list[tuple[str, str | None]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parametrize(("text_a", "text_b"), TEXTS)
 def test_scores_and_weights_of_every_head(bert: Bert, text_a: str, text_b: str | None) -> None:
     trace = bert.trace(text_a, text_b)

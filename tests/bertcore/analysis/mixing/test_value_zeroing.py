@@ -13,11 +13,6 @@ from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokeni
 TEXT, PAIR = "The river bank was steep.", "It had rained."
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parity
 def test_distances_are_those_of_a_layer_of_transformers_with_a_value_of_zero(
     bert: Bert, tmp_path: Path

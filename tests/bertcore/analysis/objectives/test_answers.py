@@ -39,11 +39,6 @@ def ids_of(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(array)[None]
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parametrize("name", MASKED_WORDS)
 def test_masked_words(name: str, tmp_path: Path) -> None:
     model = make("RobertaForMaskedLM", tmp_path)

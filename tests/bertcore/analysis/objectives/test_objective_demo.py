@@ -19,11 +19,6 @@ B = "She sat on the mat in the old house. It had rained."
 OTHERS = ("The man was old. The river was steep.",)
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 ONE_DOCUMENT = ("bart-sentences", "bart-rotation")
 
 

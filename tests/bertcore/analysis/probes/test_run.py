@@ -13,12 +13,7 @@ from bertcore.analysis.probes.data_sets import divide, joined
 from bertcore.analysis.probes.linear import Words, commonest_classes, control_classes, fit_best
 from bertcore.analysis.probes.run import difference_score, ratio_score, right_counts
 from bertcore.analysis.probes.vectors import word_vectors
-from tests.support.tiny import WORDS, tiny_bert
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
+from tests.support.tiny import WORDS
 
 
 def of_words(words: Sequence[str], labels: Sequence[str] = ()) -> ProbeSentence:

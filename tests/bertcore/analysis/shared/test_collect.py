@@ -17,11 +17,6 @@ SENTENCES = (
 )
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parametrize("batch_tokens", [8, 40])
 def test_vectors_equal_each_sentence_alone(
     bert: Bert, batch_tokens: int, monkeypatch: pytest.MonkeyPatch

@@ -7,14 +7,8 @@ import torch
 
 from bertcore import Bert
 from bertcore.analysis.words.candidates import Candidate, parse_candidates, score_candidates
-from tests.support.tiny import tiny_bert
 
 TEXT = "the [MASK] was steep"
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 def by_hand(bert: Bert, before: str, pieces: list[str], after: str) -> list[float]:

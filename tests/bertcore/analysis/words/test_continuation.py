@@ -23,11 +23,6 @@ WHOLE = "The old man sat on the mat."
 
 
 @pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
-@pytest.fixture(scope="module")
 def twin() -> Bert:
     return tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
 

@@ -18,11 +18,6 @@ GIVEN = "The river bank"
 CONTINUATIONS = ("was steep.", "had watered the newest houses!", "rained")
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parity
 @pytest.mark.parametrize("family", ["Bert", "Roberta", "Albert"])
 @pytest.mark.parametrize("scoring", SCORINGS)

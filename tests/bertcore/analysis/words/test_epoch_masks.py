@@ -6,14 +6,8 @@ import pytest
 from bertcore import Bert
 from bertcore.analysis.words.epoch_masks import COPIES, NUM_EPOCHS, epoch_masks
 from bertcore.model.objectives.masking import num_masked
-from tests.support.tiny import tiny_bert
 
 TEXT = "The film was very good. She sat on the mat in the old house. It had rained all night."
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 def test_static_masks_come_again_after_ten_epochs(bert: Bert) -> None:

@@ -12,11 +12,6 @@ from tests.support.tiny import tiny_bert, tiny_config
 TEXT, PAIR = "The old man sat on the mat.", "It had rained."
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def test_returned_shares_by_hand(bert: Bert) -> None:
     trace = bert.trace(TEXT)
     found = paths_back(bert, trace).returned

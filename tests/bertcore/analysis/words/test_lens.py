@@ -10,14 +10,8 @@ from bertcore import Bert
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.words.lens import layer_predictions, ranks_of, word_trajectories
 from bertcore.analysis.words.predictions import fill_in_turn, predict_masks, tracked_words
-from tests.support.tiny import tiny_bert
 
 TEXT, PAIR = "The river bank was steep.", "It had rained."
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 @pytest.mark.parity

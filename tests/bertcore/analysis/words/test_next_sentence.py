@@ -23,11 +23,6 @@ from tests.support.tiny import tiny_bert, tiny_config
 A, B, C = "The river bank was steep.", "It had rained.", "He went to the shop and bought milk"
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 @pytest.mark.parity
 def test_each_variant_equals_transformers_on_ids_built_here(bert: Bert, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")

@@ -27,11 +27,6 @@ MAN = 3
 
 
 @pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
-@pytest.fixture(scope="module")
 def twin() -> Bert:
     return tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
 

@@ -9,14 +9,8 @@ import torch
 from bertcore import Bert, load
 from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.surprise import example_mask, suggest_mask, surprise
-from tests.support.tiny import tiny_bert
 
 TEXT, PAIR = "The river banks was steep.", "It had rained."
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
 
 
 @pytest.mark.parity

@@ -28,11 +28,6 @@ TEXT = (
 OTHERS = ("A dog ran in the house. The cat was a fish. No.", "The water was very steep.")
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def draws(bert: Bert, **options: object) -> list[TrainingExample]:
     return [training_example(bert, TEXT, OTHERS, seed=seed, **options) for seed in range(40)]  # type: ignore[arg-type]
 

@@ -17,16 +17,6 @@ from tests.support.reopened import TEXT, change_config, opened, report_of, rewri
 from tests.support.tiny import tiny_bert
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert(seed=7)
-
-
-@pytest.fixture
-def folder(bert: Bert, tmp_path: Path) -> Path:
-    return bert.save(tmp_path / "checkpoint")
-
-
 @pytest.mark.parity
 @pytest.mark.parametrize(
     ("heads", "architecture"),

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from tests.support.reopened import REFUSALS, opened, refused
-from tests.support.tiny import tiny_bert
 from tests.support.what_opens import opens
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tiny_bert().save(tmp_path / "checkpoint")
 
 
 @pytest.mark.parametrize(

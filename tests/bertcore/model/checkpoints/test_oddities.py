@@ -10,11 +10,6 @@ from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tiny_bert().save(tmp_path / "tiny")
-
-
 def oddities(folder: Path) -> str:
     """Return the oddities of a checkpoint that opens, all of which its report says."""
     report = bertcore.load(folder, device="cpu").report

@@ -12,12 +12,6 @@ from safetensors.torch import load_file
 from bertcore.model.checkpoints.folder import WeightFiles
 from bertcore.model.checkpoints.weights import open_weights
 from tests.support.reopened import opened, refused
-from tests.support.tiny import tiny_bert
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tiny_bert().save(tmp_path / "checkpoint")
 
 
 def pickled(folder: Path, content: object) -> Path:

@@ -13,17 +13,7 @@ from bertcore.model.checkpoints import LoadReport
 from bertcore.model.checkpoints.report import HEAD_NAMES
 from tests.support.kit import edit, state, store
 from tests.support.reopened import TEXT, opened, report_of, same
-from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
-
-
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert(seed=7)
-
-
-@pytest.fixture
-def folder(bert: Bert, tmp_path: Path) -> Path:
-    return bert.save(tmp_path / "checkpoint")
+from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 
 def with_tensors(folder: Path, **changes: Tensor | None) -> LoadReport:

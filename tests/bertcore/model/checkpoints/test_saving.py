@@ -15,16 +15,6 @@ from tests.support.reopened import opened, same
 from tests.support.tiny import tiny_bert
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert(seed=7)
-
-
-@pytest.fixture
-def folder(bert: Bert, tmp_path: Path) -> Path:
-    return bert.save(tmp_path / "checkpoint")
-
-
 def test_saving_replaces_a_checkpoint_and_keeps_its_card(folder: Path, tmp_path: Path) -> None:
     (folder / "README.md").write_text("# Mine")
     (folder / "logs").mkdir()

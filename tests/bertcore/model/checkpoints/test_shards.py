@@ -15,11 +15,6 @@ from tests.support.what_opens import opens
 NAMES = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tiny_bert().save(tmp_path / "checkpoint")
-
-
 def part(folder: Path, *, doubled: str | None = None, names: tuple[str, str] = NAMES) -> None:
     """Part the weights of a folder in two files; `doubled` is put into both."""
     tensors = state(folder)

@@ -10,14 +10,8 @@ from safetensors.torch import load_file, save_file
 
 from bertcore.training.tasks.model import read_task_head
 from tests.support.reopened import change_config, opened, refused
-from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tiny_bert().save(tmp_path / "checkpoint")
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,9 @@ from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 from tests.support.tiny_tasks import make_task
 
 
-@pytest.fixture(scope="module")
-def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
-
-
-def make_model(pretrained: Path, task: str) -> TaskModel:
+def make_model(tiny: Path, task: str) -> TaskModel:
     generator = torch.Generator().manual_seed(3)
-    model = start_task_model(
-        pretrained, task=task, labels=LABELS.get(task, ()), generator=generator
-    )
+    model = start_task_model(tiny, task=task, labels=LABELS.get(task, ()), generator=generator)
     with torch.no_grad():  # larger than at a start, biases too, so that mistakes show
         model.module.head.classifier.weight.normal_(generator=generator)
         model.module.head.classifier.bias.normal_(generator=generator)
@@ -47,8 +40,8 @@ def test_class_weights_are_those_of_cross_entropy() -> None:
     torch.testing.assert_close(TASKS["classify"].loss(logits, targets, weights), by_hand)
 
 
-def test_transformers_sees_label_names_and_the_tokenizer(pretrained: Path, tmp_path: Path) -> None:
-    folder = make_model(pretrained, "classify").save(tmp_path / "out")
+def test_transformers_sees_label_names_and_the_tokenizer(tiny: Path, tmp_path: Path) -> None:
+    folder = make_model(tiny, "classify").save(tmp_path / "out")
     config = transformers.AutoConfig.from_pretrained(folder)
     assert config.id2label == {0: "bad", 1: "good", 2: "so-so"}
     assert config.label2id == {"bad": 0, "good": 1, "so-so": 2}
@@ -108,10 +101,10 @@ def test_features_are_hidden_states(tmp_path: Path, features: str, layers: list[
         torch.testing.assert_close(given[0], total[:1, :4], atol=1e-5, rtol=1e-5)
 
 
-def test_padding_does_not_reach_the_bilstm(pretrained: Path) -> None:
+def test_padding_does_not_reach_the_bilstm(tiny: Path) -> None:
     """A row scores the same alone and padded in a batch, though the BiLSTM reads backwards too."""
     model = start_task_model(
-        pretrained,
+        tiny,
         task="tag",
         labels=LABELS["tag"],
         generator=torch.Generator().manual_seed(0),
@@ -124,8 +117,8 @@ def test_padding_does_not_reach_the_bilstm(pretrained: Path) -> None:
     torch.testing.assert_close(padded[:1, :6], alone, atol=1e-5, rtol=1e-5)
 
 
-def test_a_head_is_kept_only_for_its_own_labels(pretrained: Path, tmp_path: Path) -> None:
-    folder = make_model(pretrained, "classify").save(tmp_path / "out")
+def test_a_head_is_kept_only_for_its_own_labels(tiny: Path, tmp_path: Path) -> None:
+    folder = make_model(tiny, "classify").save(tmp_path / "out")
     generator = torch.Generator().manual_seed(0)
     head = open_task_model(folder, device="cpu").module.head.classifier.weight
 
@@ -144,10 +137,10 @@ def test_a_head_is_kept_only_for_its_own_labels(pretrained: Path, tmp_path: Path
     assert fresh.module.head.classifier.weight.shape == (2, 32)
 
 
-def test_wrong_checkpoints_are_refused(pretrained: Path, tmp_path: Path) -> None:
+def test_wrong_checkpoints_are_refused(tiny: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no task head"):
-        open_task_model(pretrained)
-    folder = make_model(pretrained, "regress").save(tmp_path / "out")
+        open_task_model(tiny)
+    folder = make_model(tiny, "regress").save(tmp_path / "out")
     with pytest.raises(ValueError, match="for regression, which is not for the task 'multilabel'"):
         open_task_model(folder, task="multilabel")
     # Labels of 0 and 1 are compared with its score (test_file_labels).
@@ -157,7 +150,7 @@ def test_wrong_checkpoints_are_refused(pretrained: Path, tmp_path: Path) -> None
     for labels, match in ((("one",), "at least two"), (tuple(map(str, range(2000))), "no more")):
         with pytest.raises(ValueError, match=match):
             start_task_model(
-                pretrained,
+                tiny,
                 task="classify",
                 labels=labels,
                 generator=torch.Generator(),
@@ -174,11 +167,11 @@ def test_wrong_checkpoints_are_refused(pretrained: Path, tmp_path: Path) -> None
     ],
 )
 def test_the_problem_type_says_what_a_head_is_for(
-    problem: str | None, given: str, refused: str, pretrained: Path, tmp_path: Path
+    problem: str | None, given: str, refused: str, tiny: Path, tmp_path: Path
 ) -> None:
     """A sigmoid for each label, a softmax over all, or a number, by config.json."""
     task = "regress" if problem == "regression" else "classify"
-    folder = make_model(pretrained, task).save(tmp_path / "out")
+    folder = make_model(tiny, task).save(tmp_path / "out")
     config = folder / "config.json"
     values = json.loads(config.read_text()) | {"problem_type": problem}
     del values["bertscope"]

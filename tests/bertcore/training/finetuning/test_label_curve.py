@@ -23,17 +23,6 @@ from bertcore.training.finetuning.label_curve import (
     run_label_curve,
 )
 from tests.support.command_line import recipe, refusal, succeed
-from tests.support.finetuning_files import write_reviews
-from tests.support.tiny import tiny_bert
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("files")
-    write_reviews(folder / "train.tsv", 40)
-    write_reviews(folder / "dev.tsv", 16, seed=1)
-    tiny_bert().save(folder / "tiny")
-    return folder
 
 
 def settings(files: Path, **more: Any) -> Settings:

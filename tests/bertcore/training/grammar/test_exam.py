@@ -24,11 +24,6 @@ PAIRS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def taken(bert: Bert, pairs: list[MinimalPair] = PAIRS, **options: object) -> list[PairScore]:
     return [score for part in score_pairs(bert, pairs, **options) for score in part]  # type: ignore[arg-type]
 

@@ -17,11 +17,6 @@ from tests.support.tiny import tiny_bert
 TEXTS = ("the old [MASK] sat on it", "she [MASK]", "the river [MASK] was steep , and it rained")
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def asked_of(model: Model) -> list[HiddenToken]:
     """Two tokens at the mask of each text, those of the texts mixed."""
     found = []

@@ -23,11 +23,6 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def bert() -> Bert:
-    return tiny_bert()
-
-
 def by_hand(bert: Bert, model: torch.nn.Module, text: str, scoring: Scoring) -> float:
     """Return the sum of log-probabilities, a forward pass for each token."""
     encoding = bert.tokenize(text)

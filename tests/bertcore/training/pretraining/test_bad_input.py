@@ -9,15 +9,9 @@ import pytest
 from bertcore.training.engine import run_lock
 from bertcore.training.pretraining.data import corpus
 from tests.bertcore.training.engine.test_run_lock import other_process
-from tests.support.command_line import invoke, make_texts, recipe, refusal, succeed, words_of
+from tests.support.command_line import invoke, recipe, refusal, succeed, words_of
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_tokenizer
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with train.txt, valid.txt and the tokenizer tok."""
-    return make_texts(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,7 @@ def build(path: Path, **changes: Any) -> Pretraining:
     return tiny_run(path, **{**own, **changes})
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.mark.parametrize(

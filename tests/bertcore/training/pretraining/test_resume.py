@@ -19,7 +19,6 @@ from bertcore.training.engine.run_lock import lock_holder
 from bertcore.training.pretraining import resume_run
 from tests.support.command_line import (
     invoke,
-    make_texts,
     metrics,
     recipe,
     refusal,
@@ -30,12 +29,6 @@ from tests.support.exhaustive import all_but
 from tests.support.full_disk import largest_file
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_runs import at_step, killed_at
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with train.txt, valid.txt and the tokenizer tok."""
-    return make_texts(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.fixture(scope="module")

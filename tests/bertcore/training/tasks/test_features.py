@@ -19,11 +19,6 @@ from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny")
-
-
 def opened(task: str, tiny: Path, folder: Path, *, features: str | None = None) -> Any:
     writer, ending = WRITERS[task]
     path = folder / f"data{ending}"

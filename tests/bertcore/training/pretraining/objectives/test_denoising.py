@@ -18,7 +18,7 @@ from bertcore.training.pretraining.data.batches import Batch, BatchSource
 from bertcore.training.pretraining.data.layout import sentinel_ids, with_sentinels
 from bertcore.training.pretraining.data.rows import PackedRows
 from bertcore.training.pretraining.objectives.denoising import SequenceWithLoss
-from tests.support.command_line import make_texts, recipe, refusal, succeed, words_of
+from tests.support.command_line import recipe, refusal, succeed, words_of
 from tests.support.tiny import tiny_tokenizer
 from tests.support.tiny_runs import build
 
@@ -28,11 +28,6 @@ CLASSES = {
     "denoise-bart": "BartForConditionalGeneration",
     "mass": "BartForConditionalGeneration",
 }
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_texts(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.mark.parametrize("objective", list(CLASSES))

@@ -33,12 +33,7 @@ CLASSES = {
 """In `transformers`, of a BERT's checkpoint; of an ALBERT's for sentence order."""
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.mark.parametrize(
