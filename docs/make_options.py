@@ -13,7 +13,7 @@ import typer
 from app.navigation import PAGES
 from app.view import views_of
 from bertcore.configs import DistillConfig
-from bertscope.cli import finetune, pretrain
+from bertscope.cli.commands import finetune, pretrain
 from bertscope.cli.main import build_app
 
 DOCS = Path(__file__).resolve().parent

@@ -49,7 +49,7 @@ def build_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     app.callback()(start)
     for name in names:
         module, function = COMMANDS[name].split(".")
-        command = getattr(import_module(f"bertscope.cli.{module}"), function)
+        command = getattr(import_module(f"bertscope.cli.commands.{module}"), function)
         app.command(name, cls=Command)(with_checked_numbers(documented(command)))
     return app
 
@@ -69,7 +69,7 @@ def start(
         typer.echo(bertcore.__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
-        from bertscope.cli import open_app
+        from bertscope.cli.commands import open_app
 
         open_app.serve()
 

@@ -51,7 +51,7 @@ def instead(error: Exception) -> str | None:
 
 def recipe_settings(command: str) -> Collection[str]:
     """Return the settings that the recipes of a command may have; none of another command."""
-    from bertscope.cli import finetune, pretrain
+    from bertscope.cli.commands import finetune, pretrain
 
     known = {"pretrain": pretrain.RECIPE, "finetune": finetune.RECIPE}
     return known.get(command, {}).keys()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.memory import resident_bytes
-from bertscope.cli.open_app import SERVER_THREADS
+from bertscope.cli.commands.open_app import SERVER_THREADS
 from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.session import Session
 from tests.support.upload_client import UploadClient

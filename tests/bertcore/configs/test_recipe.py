@@ -12,7 +12,7 @@ from bertcore.configs.recipe import (
     shipped_recipes,
     write_recipe,
 )
-from bertscope.cli import finetune, pretrain
+from bertscope.cli.commands import finetune, pretrain
 
 KNOWN = settings_of_configs([FinetuneConfig], without="dtype")
 

@@ -13,7 +13,8 @@ import typer
 from typer.testing import CliRunner
 
 from bertscope import app_root
-from bertscope.cli import entry, open_app
+from bertscope.cli import entry
+from bertscope.cli.commands import open_app
 from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.removed import COMMANDS, OPTIONS
 from tests.support.command_line import app
@@ -132,7 +133,7 @@ def test_a_short_command_imports_torch_alone(words: list[str]) -> None:
         f"import sys\nfrom bertscope.cli import main\nsys.argv[1:] = {[*words, '--json']}\n"
         "try: main.main()\nexcept SystemExit as end: assert end.code == 0\n"
         "heavy = {'torch._dynamo', 'sympy', 'transformers', 'sklearn', 'pandas', 'rich',"
-        "'huggingface_hub', 'charset_normalizer', 'bertscope.cli.finetune',"
+        "'huggingface_hub', 'charset_normalizer', 'bertscope.cli.commands.finetune',"
         "'bertscope.app.screens.heads.views'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

@@ -15,8 +15,9 @@ from bertcore.configs import (
     OptimizerConfig,
     TrainConfig,
 )
+from bertscope.cli.commands.finetune import finetune
+from bertscope.cli.commands.pretrain import pretrain
 from bertscope.cli.errors import SentenceGroup
-from bertscope.cli.finetune import finetune
 from bertscope.cli.main import build_app
 from bertscope.cli.options import (
     Command,
@@ -25,7 +26,6 @@ from bertscope.cli.options import (
     field_docstrings,
     refuse_options,
 )
-from bertscope.cli.pretrain import pretrain
 
 CONFIGS: tuple[Any, ...] = (
     DataConfig,

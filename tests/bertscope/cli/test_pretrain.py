@@ -25,7 +25,7 @@ from bertcore.training.pretraining import (
     fixed_batches,
     read_documents,
 )
-from bertscope.cli import pretrain
+from bertscope.cli.commands import pretrain
 from bertscope.cli.options import chosen
 from tests.support.command_line import (
     invoke,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bertscope.cli import open_app
+from bertscope.cli.commands import open_app
 from tests.support.command_line import app
 
 runner = CliRunner()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.server.policy import ACCESS, CHECKPOINT_VARIABLE
-from bertscope.cli.open_app import config_flags
+from bertscope.cli.commands.open_app import config_flags
 
 ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS = 300

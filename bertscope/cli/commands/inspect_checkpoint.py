@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bertscope.cli.commands.text import AsJson, Checkpoint
 from bertscope.cli.output import counted, plain, print_json, print_table
-from bertscope.cli.text import AsJson, Checkpoint
 
 if TYPE_CHECKING:
     from rich.table import Table

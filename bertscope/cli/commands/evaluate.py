@@ -14,12 +14,12 @@ import typer
 
 from bertcore.base.json_data import plain_data
 from bertcore.configs import Columns
+from bertscope.cli.commands.finetune import metrics_table
+from bertscope.cli.commands.text import AsJson
 from bertscope.cli.files import check_target, table_bytes, write_whole
-from bertscope.cli.finetune import metrics_table
 from bertscope.cli.options import chosen, config_options, field_names, refuse_options
 from bertscope.cli.output import counted, plain, print_json, print_table, tabulate
 from bertscope.cli.progress import OnStage, stages
-from bertscope.cli.text import AsJson
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,10 @@ import typer
 
 from bertcore.base.durations import duration
 from bertcore.configs import EncodeSettings
+from bertscope.cli.commands.text import AsJson, Checkpoint, Device
 from bertscope.cli.options import config_options, field_names, is_typed, refuse_options
 from bertscope.cli.output import print_json
 from bertscope.cli.progress import how_to_resume, live_run
-from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
     from bertcore.analysis.corpus import Cluster, EncodeProgress

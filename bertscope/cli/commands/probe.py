@@ -10,10 +10,10 @@ import typer
 from typer import Option
 
 from bertcore.base.states import state_name
+from bertscope.cli.commands.text import AsJson, Checkpoint, Device, Dtype
 from bertscope.cli.options import NUMBERS, numbers_of
 from bertscope.cli.output import plain, print_json, print_table, tabulate
 from bertscope.cli.progress import stages
-from bertscope.cli.text import AsJson, Checkpoint, Device, Dtype
 
 if TYPE_CHECKING:
     from bertcore.analysis.probes import ProbeReport, Score

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bertscope.cli.commands.text import AsJson, Checkpoint, Device
 from bertscope.cli.output import make_table, print_json, print_table, tabulate
-from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
     import pandas as pd

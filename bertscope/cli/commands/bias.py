@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bertcore.base.states import state_name
+from bertscope.cli.commands.text import AsJson, Checkpoint, Device
 from bertscope.cli.output import print_json, print_table, tabulate
 from bertscope.cli.progress import OnStage, stages
-from bertscope.cli.text import AsJson, Checkpoint, Device
 
 if TYPE_CHECKING:
     from bertcore.model.model import Model

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from bertscope.cli.commands.text import AsJson, Checkpoint
 from bertscope.cli.output import counted, make_table, plain, print_json, print_table
-from bertscope.cli.text import AsJson, Checkpoint
 
 
 def lesson(
@@ -34,7 +34,7 @@ def lesson(
     import bertcore
     from bertcore.lessons import rules
     from bertcore.lessons.lesson import read_lesson
-    from bertscope.cli.lesson_steps import check_steps
+    from bertscope.cli.commands.lesson_steps import check_steps
 
     if action != "check":
         raise ValueError(f"lesson {action!r} is unknown. Type: bertscope lesson check FILE")

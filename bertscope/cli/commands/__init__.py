@@ -1,0 +1,1 @@
+"""The commands of `bertscope`, a file for each or for a few of one kind."""
