@@ -6,6 +6,7 @@ Without --class-file it is in the folder of the server's visits, which is delete
 import functools
 import json
 import os
+import secrets
 import sqlite3
 import time
 import unicodedata
@@ -13,38 +14,60 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from . import visits
 from .policy import policy
 
-APPLICATION, VERSION = 0x42534343, 2
-"""By which SQLite's header tells our files, and in which layout they are; 3 had no findings."""
+APPLICATION, VERSION = 0x42534343, 4
+"""By which SQLite's header tells our files, and in which layout they are."""
 WAIT_SECONDS = 5.0  # for other learners' answers to be written
 MAX_NAME, MAX_ANSWER, MAX_FINDING, MAX_WHY, MAX_LINK = 80, 200, 600, 3_000, 4_000
 """Most characters of what is kept; longer answers and explanations are cut, others refused."""
 MAX_LEARNERS, MAX_FINDINGS, FINDINGS_OF_LEARNER = 2_000, 3_000, 30
+ANSWERS_OF_LEARNER, MAX_KINDS = 1_000, 40
+"""Most answers of a learner, and most kinds of answers to a step of which it is kept what they are
+told: that is what would fill the file."""
+MAX_BYTES, PAGE_BYTES = 250_000_000, 4096  # of the file, and of a page of it
+MAX_WRONG = 20  # words that are tried for a name, by all: of 4,000 one is right
+PAUSE_SECONDS = 600.0  # between two answers; what is longer counts as that long
+OWN = "-own"
+"""End of a lesson's name for answers on a sentence of the learner's own."""
+_CONSONANTS, _VOWELS = "bdfglmnprst", "aeiou"
 
 _TABLES = """
-CREATE TABLE class (name TEXT NOT NULL);
-CREATE TABLE learners (learner TEXT PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE answers (
-    learner TEXT, lesson TEXT, step INTEGER, answer TEXT, number REAL, is_right INTEGER, why TEXT,
-    seconds REAL, newest TEXT, num_changes INTEGER DEFAULT 0, PRIMARY KEY (learner, lesson, step)
+CREATE TABLE class (name TEXT NOT NULL, is_held INTEGER NOT NULL);
+CREATE TABLE learners (
+    learner TEXT PRIMARY KEY, name TEXT DEFAULT '', spelled TEXT DEFAULT '', word TEXT DEFAULT '',
+    num_others INTEGER DEFAULT 0, num_wrong INTEGER DEFAULT 0, after TEXT NOT NULL
 );
-CREATE INDEX answers_of_lesson ON answers (lesson, step, answer, number, is_right, num_changes);
-"""
-_FINDINGS = """
-CREATE TABLE IF NOT EXISTS findings (
-    learner TEXT, name TEXT, page TEXT, link TEXT, numbers TEXT, first TEXT, second TEXT,
-    seconds REAL
+CREATE UNIQUE INDEX learner_of_name ON learners (spelled) WHERE spelled <> '';
+CREATE TABLE browsers (browser TEXT PRIMARY KEY, learner TEXT NOT NULL);
+CREATE INDEX browsers_of_learner ON browsers (learner);
+CREATE TABLE answers (
+    learner TEXT, lesson TEXT, step INTEGER, answer TEXT, number REAL, is_right INTEGER, kind TEXT,
+    seconds REAL, newest TEXT, num_changes INTEGER, is_right_later INTEGER,
+    PRIMARY KEY (learner, lesson, step)
+);
+CREATE INDEX answers_of_lesson
+    ON answers (lesson, step, answer, number, is_right, kind, num_changes);
+CREATE TABLE told (
+    lesson TEXT, step INTEGER, kind TEXT, why TEXT, PRIMARY KEY (lesson, step, kind)
+);
+CREATE TABLE findings (
+    learner TEXT, name TEXT, page TEXT, link TEXT, text TEXT, seconds REAL
 )
 """
-"""Numbers and a second sentence are those of earlier releases, which had a box for each."""
 _NOTE = """
-INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
 ON CONFLICT (learner, lesson, step) DO UPDATE SET
+    is_right_later = is_right_later
+        OR (num_changes = 0 AND newest <> excluded.newest AND excluded.is_right),
     num_changes = num_changes + (newest <> excluded.newest), newest = excluded.newest
+"""
+_TOLD = """
+INSERT OR REPLACE INTO told SELECT ?1, ?2, ?3, ?4 WHERE ?5 > (
+    SELECT count(*) FROM told WHERE lesson = ?1 AND step = ?2 AND kind <> ?3)
 """
 _LEAST = """
 SELECT learner FROM learners LEFT JOIN answers USING (learner)
@@ -53,6 +76,34 @@ ORDER BY count(lesson), name <> '', learners.rowid LIMIT 1
 """
 """Who makes room, since a cookie costs nothing: without an answer, or with one and no name; the
 first who came."""
+_GRADES = f"""
+WITH page AS (
+    SELECT learner, name, num_others, num_wrong, after, spelled,
+        (SELECT count(*) FROM browsers WHERE browsers.learner = learners.learner) AS num_browsers
+    FROM learners WHERE name <> '' ORDER BY spelled LIMIT ? OFFSET ?
+), given AS (
+    SELECT learner, answer <> '' AND lesson NOT LIKE '%{OWN}' AS counts, is_right,
+        is_right_later, lesson LIKE '%{OWN}' AND is_right AS on_own,
+        min(max(seconds - lag(seconds) OVER (PARTITION BY learner ORDER BY answers.rowid), 0),
+            {PAUSE_SECONDS}) AS pause
+    FROM answers WHERE learner IN (SELECT learner FROM page)
+)
+SELECT name, coalesce(sum(counts), 0), coalesce(sum(counts AND is_right), 0),
+    coalesce(sum(counts AND is_right_later AND NOT is_right), 0), coalesce(sum(on_own), 0),
+    coalesce(sum(pause), 0) / 60, num_browsers, num_others, num_wrong, after
+FROM page LEFT JOIN given USING (learner) GROUP BY learner ORDER BY spelled
+"""
+"""A clock that jumps makes no minutes, and none negative."""
+_NUM_LEARNERS = """
+SELECT coalesce(sum(has_answered), 0), coalesce(sum(name <> ''), 0),
+    coalesce(sum(has_answered AND name = ''), 0)
+FROM (SELECT name, EXISTS (SELECT 1 FROM answers WHERE answers.learner = learners.learner
+        AND answer <> '') AS has_answered FROM learners)
+"""
+
+
+Taken = Literal["", "taken", "wrong word"]
+"""What is in the way of a name; "" for nothing."""
 
 
 class StepCount(NamedTuple):
@@ -78,8 +129,10 @@ class Answer:
     number: float | None
     """None if it was picked."""
     is_right: bool
+    kind: str
+    """Of mistake, whatever the sentence was; of what was picked, that."""
     why: str
-    """What the last of them was told, in Markdown; or, as JSON, both by language."""
+    """What the last of this kind was told, in Markdown; or, as JSON, both by language."""
     num_learners: int = 1
 
     def in_language(self, code: str) -> Self:
@@ -88,17 +141,49 @@ class Answer:
             text, why = json.loads(self.why)[code]
         except (ValueError, KeyError, TypeError):
             return self
-        return replace(self, text=str(text), why=str(why))
+        return replace(self, text=str(text) if self.kind == self.text else self.text, why=str(why))
 
 
 class Graded(NamedTuple):
-    """A learner's first answer to a step."""
+    """The first answer to a step of a learner with a name."""
 
     name: str
-    """As typed; empty for none."""
     lesson: str
     step: int
     is_right: bool
+
+
+class Who(NamedTuple):
+    """Whom a browser belongs to."""
+
+    learner: str
+    name: str
+    """As typed; empty for none."""
+    word: str
+    """By which they are known in another browser."""
+
+
+class Grade(NamedTuple):
+    """What a learner with a name did, in all lessons."""
+
+    name: str
+    num_answered: int
+    num_right: int
+    """At first."""
+    num_after_hint: int
+    """Right at the second answer."""
+    num_on_own: int
+    """Right at first, on sentences of their own."""
+    minutes: float
+    """Between answers; a pause of more than ten minutes counts as ten."""
+    num_browsers: int
+    """That know the learner's word."""
+    num_others: int
+    """Browsers that typed the name and did not."""
+    num_wrong: int
+    """Words that were tried for the name, and are not its."""
+    after: str
+    """Name of who answered in this browser before."""
 
 
 class Learner(NamedTuple):
@@ -156,8 +241,10 @@ class ClassStore:
 
     def __init__(self, path: Path, name: str) -> None:
         self.path = path.absolute()
-        self._names: dict[str, str] = {}
-        """By learner: most pages show their learner's, and none waits for the file then."""
+        self._who: dict[str, Who] = {}
+        """By browser: most pages show their learner's name, and none waits for the file then."""
+        self._held = (-1.0, False)
+        """Whether verdicts are held, and when that was read."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             with self._opened(writes=True) as db:  # servers that start together create it once
@@ -175,9 +262,9 @@ class ClassStore:
 
     def _prepare(self, db: sqlite3.Connection, name: str) -> None:
         if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            for statement in (*_TABLES.split(";"), _FINDINGS):
+            for statement in _TABLES.split(";"):
                 db.execute(statement)
-            db.execute("INSERT INTO class VALUES (?)", (name,))
+            db.execute("INSERT INTO class VALUES (?, 0)", (name,))
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {VERSION}")
             return
@@ -190,14 +277,11 @@ class ClassStore:
                 f"{str(self.path)!r} is a database of another program, not a class file. Pass the "
                 "name of a new file with --class-file."
             )
-        if version not in (VERSION, 3):
+        if version != VERSION:
             raise ValueError(
                 f"the class file {str(self.path)!r} is of version {version}; this BertScope reads "
                 f"version {VERSION}. Pass the name of a new file with --class-file."
             )
-        if version == 3:
-            db.execute(_FINDINGS)
-            db.execute(f"PRAGMA user_version = {VERSION}")
         verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
@@ -218,6 +302,7 @@ class ClassStore:
         opened = sqlite3.connect(place, timeout=WAIT_SECONDS, isolation_level=None, uri=True)
         with closing(opened) as db:
             db.execute("PRAGMA secure_delete = ON")  # what is removed is not left in the file
+            db.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE_BYTES}")
             db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
             yield db
             db.execute("COMMIT")
@@ -239,12 +324,13 @@ class ClassStore:
 
     def note(
         self,
-        learner: str,
+        browser: str,
         lesson: str,
         step: int,
         answer: str,
         *,
         is_right: bool,
+        kind: str = "",
         why: str | Mapping[str, tuple[str, str]] = "",
         number: float | None = None,
     ) -> None:
@@ -252,39 +338,73 @@ class ClassStore:
 
         Args:
             answer: "" for one that was shown: it is no answer, and the first is not right.
+            kind: Of mistake; "" for what was picked.
             why: What the learner is told, in Markdown; or the answer and that, by language.
 
-        ValueError if the class has too many learners already.
+        ValueError if the learner has answered too much, or the class has too many learners.
         """
         answer, now = _cut(answer), time.time()
-        values = (answer, number, is_right, _why(why), now, answer)
+        kind = _cut(kind) or answer
         with self._used(writes=True) as db:
-            _admit(db, learner)
+            learner = _admit(db, browser)
+            num = db.execute("SELECT count(*) FROM answers WHERE learner = ?", (learner,))
+            if num.fetchone()[0] >= ANSWERS_OF_LEARNER:
+                raise ValueError(f"you have answered {ANSWERS_OF_LEARNER:,} times, the most.")
+            values = (answer, number, is_right, kind, now, answer)
             db.execute(_NOTE, (learner, lesson, step, *values))
+            if answer:
+                db.execute(_TOLD, (lesson, step, kind, _why(why), MAX_KINDS))
 
-    def put_name(self, learner: str, name: str) -> None:
-        """Keep what a learner typed as a name; an empty one takes it back.
+    def put_name(
+        self, browser: str, typed: str, *, word: str = "", is_apart: bool = False
+    ) -> Taken:
+        """Make a browser that of the learner of a name; return what is in the way, "" for nothing.
 
-        ValueError if it is long, or as in `note`.
+        A learner who has answered under a name keeps it: another name is another learner. An empty
+        one only notes that the browser was asked.
+
+        Args:
+            word: Of the learner whose name it is, who goes on in this browser.
+            is_apart: Whether it is somebody else of the same name, who becomes "Anna (2)".
+
+        ValueError if the name is long, or as in `note`.
         """
-        name = clean_name(name)
+        name = clean_name(typed)
         _check("name", name, MAX_NAME)
         with self._used(writes=True) as db:
-            if name:
-                _admit(db, learner)
-            db.execute("UPDATE learners SET name = ? WHERE learner = ?", (name, learner))
-        self._names[learner] = name
+            result = _take_name(db, browser, name, word.strip().casefold(), is_apart)
+            found = _who(db, browser)
+        self._remember(browser, found)
+        return result
 
-    def name_of(self, learner: str) -> str:
-        """Return what a learner typed as a name; "" for nothing."""
-        if learner not in self._names:
-            rows = self._rows("SELECT name FROM learners WHERE learner = ?", learner)
-            while len(self._names) >= 5 * MAX_LEARNERS:
-                self._names.pop(next(iter(self._names)), None)
-            self._names[learner] = str(rows[0][0]) if rows else ""
-        return self._names[learner]
+    def _remember(self, browser: str, found: Who | None) -> None:
+        while len(self._who) >= 5 * MAX_LEARNERS:
+            self._who.pop(next(iter(self._who)), None)
+        if found is not None:
+            self._who[browser] = found
 
-    def hand_in(self, learner: str, page: str, link: str, text: str) -> None:
+    def who(self, browser: str) -> Who | None:
+        """Return whom a browser belongs to; None for nobody yet."""
+        if browser not in self._who:
+            with self._used() as db:
+                found = _who(db, browser)
+            self._remember(browser, found)
+        return self._who.get(browser)
+
+    def is_held(self) -> bool:
+        """Return whether verdicts are kept back, as of a second ago."""
+        now = time.monotonic()
+        if now - self._held[0] > 1:
+            self._held = (now, bool(self._rows("SELECT is_held FROM class")[0][0]))
+        return self._held[1]
+
+    def hold(self, is_held: bool) -> None:
+        """Keep verdicts back from now on, or show them."""
+        with self._used(writes=True) as db:
+            db.execute("UPDATE class SET is_held = ?", (is_held,))
+        self._held = (time.monotonic(), is_held)
+
+    def hand_in(self, browser: str, page: str, link: str, text: str) -> None:
         """Keep a finding; one that the learner has handed in before is kept once.
 
         Args:
@@ -299,8 +419,9 @@ class ClassStore:
             raise ValueError("the finding is empty. Write what you see.")
         _check("finding", text, MAX_FINDING)
         _check("link of this view", link, MAX_LINK)
-        same = "learner = ? AND link = ? AND first = ?"
+        same = "learner = ? AND link = ? AND text = ?"
         with self._used(writes=True) as db:
+            learner = _admit(db, browser)
             if _count(db, same, learner, link, text):
                 return
             if _count(db, "learner = ?", learner) >= FINDINGS_OF_LEARNER:
@@ -312,9 +433,8 @@ class ClassStore:
                     f"the class has {MAX_FINDINGS:,} findings, the most there are. Ask your "
                     "teacher to remove some."
                 )
-            _admit(db, learner)
             db.execute(
-                "INSERT INTO findings SELECT learner, name, ?, ?, '', ?, '', ? FROM learners "
+                "INSERT INTO findings SELECT learner, name, ?, ?, ?, ? FROM learners "
                 "WHERE learner = ?",
                 (page, link, text, time.time(), learner),
             )
@@ -322,14 +442,11 @@ class ClassStore:
     def findings(self, most: int = -1) -> list[Finding]:
         """Return so many findings, -1 for all, the newest first."""
         rows = self._rows(
-            "SELECT rowid, seconds, name, page, link, first, second, numbers FROM findings "
+            "SELECT rowid, seconds, name, page, link, text FROM findings "
             "ORDER BY rowid DESC LIMIT ?",
             most,
         )
-        return [
-            Finding(number, seconds, name, page, link, " ".join(filter(None, texts)))
-            for number, seconds, name, page, link, *texts in rows
-        ]
+        return [Finding(*row) for row in rows]
 
     def remove_findings(self, findings: Sequence[Finding]) -> None:
         """Delete findings."""
@@ -351,24 +468,34 @@ class ClassStore:
     def answers(self, lesson: str) -> list[Answer]:
         """Return the first answers to a lesson, each once with how many gave it."""
         rows = self._rows(
-            "SELECT step, answer, number, is_right, why, num FROM answers JOIN ("
-            "SELECT max(rowid) AS last, count(*) AS num FROM answers "
-            "WHERE lesson = ? AND answer <> '' GROUP BY step, answer, number, is_right) "
-            "ON answers.rowid = last ORDER BY last",
+            "SELECT step, answer, number, is_right, kind, coalesce(told.why, ''), num FROM ("
+            "SELECT lesson, step, answer, number, is_right, kind, count(*) AS num, "
+            "max(rowid) AS last FROM answers WHERE lesson = ? AND answer <> '' "
+            "GROUP BY step, answer, number, is_right, kind) "
+            "LEFT JOIN told USING (lesson, step, kind) ORDER BY last",
             lesson,
         )
         return [
-            Answer(step, text, number, bool(is_right), why, num)
-            for step, text, number, is_right, why, num in rows
+            Answer(step, text, number, bool(right), *rest)
+            for step, text, number, right, *rest in rows
         ]
 
     def graded(self) -> list[Graded]:
-        """Return all first answers, the oldest first."""
+        """Return all first answers of learners with a name, by name."""
         rows = self._rows(
-            "SELECT coalesce(name, ''), lesson, step, is_right FROM answers "
-            "LEFT JOIN learners USING (learner) ORDER BY answers.rowid"
+            "SELECT name, lesson, step, is_right FROM learners JOIN answers USING (learner) "
+            "WHERE name <> '' ORDER BY spelled"
         )
         return [Graded(name, lesson, step, bool(right)) for name, lesson, step, right in rows]
+
+    def grades(self, most: int = -1, start: int = 0) -> list[Grade]:
+        """Return what so many learners with a name did, -1 for all, by name, from one on."""
+        return [Grade(*row) for row in self._rows(_GRADES, most, start)]
+
+    def num_learners(self) -> tuple[int, int, int]:
+        """Return how many have answered, have a name, and have answered without one."""
+        num_answered, num_named, num_nameless = self._rows(_NUM_LEARNERS)[0]
+        return num_answered, num_named, num_nameless
 
     def learners(self) -> list[Learner]:
         """Return who is in the class, who came last first."""
@@ -383,12 +510,11 @@ class ClassStore:
     def remove_learners(self, learners: Sequence[str]) -> None:
         """Delete learners with their answers and findings."""
         with self._used(writes=True) as db:
-            for table in ("learners", "answers", "findings"):
+            for table in ("learners", "browsers", "answers", "findings"):
                 db.executemany(
                     f"DELETE FROM {table} WHERE learner = ?", [(one,) for one in learners]
                 )
-        for learner in learners:
-            self._names.pop(learner, None)
+        self._who.clear()
 
 
 def _check(what: str, text: str, most: int) -> None:
@@ -405,13 +531,73 @@ def _count(db: sqlite3.Connection, condition: str, *values: str) -> int:
     return int(db.execute(query, values).fetchone()[0])
 
 
-def _admit(db: sqlite3.Connection, learner: str) -> None:
-    """Add a learner who is not there yet; in a full class one who has hardly taken part makes room.
+def _who(db: sqlite3.Connection, browser: str) -> Who | None:
+    query = "SELECT learner, name, word FROM browsers JOIN learners USING (learner)"
+    row = db.execute(f"{query} WHERE browser = ?", (browser,)).fetchone()
+    return None if row is None else Who(*row)
 
-    ValueError if there is none.
+
+def _owner(db: sqlite3.Connection, name: str) -> tuple[str, str, int] | None:
+    """Return the learner of a name, their word, and how many wrong ones were tried for it."""
+    query = "SELECT learner, word, num_wrong FROM learners WHERE spelled = ? AND name <> ''"
+    row: tuple[str, str, int] | None = db.execute(query, (_spelled(name),)).fetchone()
+    return row
+
+
+def _take_name(db: sqlite3.Connection, browser: str, name: str, word: str, is_apart: bool) -> Taken:
+    """As `ClassStore.put_name`; the word is folded."""
+    of, owner = _who(db, browser), _owner(db, name)
+    if of is not None and owner is not None and of.learner == owner[0]:
+        return ""
+    if owner is None or is_apart:
+        _rename(db, _admit(db, browser, name), name)
+        return ""
+    if not word:
+        return "taken"
+    if word == owner[1] and owner[2] < MAX_WRONG:
+        db.execute("INSERT OR REPLACE INTO browsers VALUES (?, ?)", (browser, owner[0]))
+        return ""
+    wrong = "UPDATE learners SET num_wrong = num_wrong + 1 WHERE learner = ?"
+    db.execute(wrong, owner[:1])
+    return "wrong word"
+
+
+def _spelled(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _rename(db: sqlite3.Connection, learner: str, name: str) -> None:
+    """Give a learner a name, or the first of "Anna (2)", "Anna (3)" that is free, and a word."""
+    number, free = 1, name
+    while name and _owner(db, free) is not None:
+        number += 1
+        free = f"{name} ({number})"
+    if number > 1:
+        db.execute(
+            "UPDATE learners SET num_others = ? WHERE spelled = ?", (number - 1, _spelled(name))
+        )
+    word = "".join(secrets.choice(letters) for letters in (_CONSONANTS, _VOWELS) * 2)
+    db.execute(
+        "UPDATE learners SET name = ?, spelled = ?, word = ? WHERE learner = ?",
+        (free, _spelled(free), word, learner),
+    )
+
+
+def _admit(db: sqlite3.Connection, browser: str, takes: str | None = None) -> str:
+    """Return the learner of a browser, who is added if need be.
+
+    In a full class one who has hardly taken part makes room; ValueError if there is none.
+
+    Args:
+        takes: A name that the browser takes, "" for none: whoever has answered under another one
+            is another learner.
     """
-    if db.execute("SELECT 1 FROM learners WHERE learner = ?", (learner,)).fetchone():
-        return
+    of = _who(db, browser)
+    if of is not None:
+        has_answered = "SELECT 1 FROM answers WHERE learner = ? LIMIT 1"
+        is_new = takes is not None and of.name and takes != of.name
+        if not is_new or (takes and not db.execute(has_answered, (of.learner,)).fetchone()):
+            return of.learner
     if db.execute("SELECT count(*) FROM learners").fetchone()[0] >= MAX_LEARNERS:
         least = db.execute(_LEAST).fetchone()
         if least is None:
@@ -419,9 +605,13 @@ def _admit(db: sqlite3.Connection, learner: str) -> None:
                 f"the class has {MAX_LEARNERS:,} learners, the most there are. Ask your teacher to "
                 "remove some."
             )
-        for table in ("learners", "answers"):
+        for table in ("learners", "browsers", "answers"):
             db.execute(f"DELETE FROM {table} WHERE learner = ?", least)
-    db.execute("INSERT INTO learners VALUES (?, '')", (learner,))
+    learner = browser if of is None else secrets.token_hex(16)
+    after = "" if of is None else of.name
+    db.execute("INSERT INTO learners (learner, after) VALUES (?, ?)", (learner, after))
+    db.execute("INSERT OR REPLACE INTO browsers VALUES (?, ?)", (browser, learner))
+    return learner
 
 
 @functools.cache

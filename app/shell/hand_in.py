@@ -7,7 +7,7 @@ from ..navigation import PAGES
 from ..server.class_store import MAX_FINDING, store
 from ..server.learners import learner
 from . import frame, state
-from .guide.in_class import name_box
+from .guide import in_class
 
 
 def offer(row: DeltaGenerator, name: str) -> None:
@@ -34,11 +34,12 @@ def _show(name: str, title: str, link: str) -> None:
     with frame.guard():
         kept = store()
         assert kept is not None, "offer looks for it"
-        name_box(kept, "Your name (optional)", "finding_name")
+        if in_class.door():
+            return
         text = st.text_area("What do you see?", key=f"finding_{name}", max_chars=MAX_FINDING)
         if st.button("Hand in", key="finding_hand_in", type="primary"):
             kept.hand_in(learner(), title, link, text)
             st.success("Your class has it: your text and the link of this view.")
         if state.too_long_for_url():
             st.caption("The text that the model reads is too long for the link, and not in it.")
-        st.caption("Your teacher sees what you write, and your name if you type one.")
+        st.caption("Your teacher sees what you write, and your name if you typed one.")

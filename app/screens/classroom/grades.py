@@ -12,9 +12,11 @@ import pandas as pd
 from bertcore.lessons.lesson import Lesson
 
 from ...parts.html_file.data_files import to_csv
-from ...server.class_store import Graded
-from ...shell.guide.in_class import ON_OWN
+from ...server.class_store import OWN, Grade, Graded
 
+COLUMNS = (
+    "Name", "Answered", "Right at first", "After a hint", "On an own sentence", "Minutes", "Flags",
+)  # fmt: skip
 _POINTS = "Points Possible"
 """By which Canvas knows the row of points: no learner may be called so."""
 Scores = Mapping[str, Mapping[str, float]]
@@ -23,27 +25,37 @@ first on a sentence of the learner's own, where the question is asked again."""
 
 
 def scores(answers: Sequence[Graded], lessons: Mapping[str, Lesson]) -> Scores:
-    """Return what each learner with a name had right; of two with one name, the first answers.
+    """Return what each learner had right.
 
     Args:
-        answers: The oldest first.
+        answers: By learner, of whom no two have one name.
         lessons: By name; answers to others, or to steps that they do not have, do not count.
     """
-    seen: set[tuple[str, str, int]] = set()
     found: dict[str, dict[str, float]] = defaultdict(dict)
-    spelled: dict[str, str] = {}
     for answer in answers:
-        name = answer.lesson.removesuffix(ON_OWN)
-        lesson = lessons.get(name)
-        who = answer.name.casefold()
-        place = (who, answer.lesson, answer.step)
-        step = None if lesson is None else lesson.step(answer.step)
-        if not who or step is None or place in seen:
-            continue
-        seen.add(place)
-        of = found[spelled.setdefault(who, answer.name)]
-        of[name] = of.get(name, 0) + answer.is_right * (0.5 if step.is_asked_again else 1)
-    return {name: found[name] for name in sorted(found, key=str.casefold)}
+        name = answer.lesson.removesuffix(OWN)
+        step = lessons[name].step(answer.step) if name in lessons else None
+        if step is not None:
+            of = found[answer.name]
+            of[name] = of.get(name, 0) + answer.is_right * (0.5 if step.is_asked_again else 1)
+    return found
+
+
+def flags(grade: Grade) -> str:
+    """Return what is odd about who a learner is; "" for nothing."""
+    told = (
+        (grade.num_browsers > 1, f"{grade.num_browsers} browsers"),
+        (grade.num_others, f"name typed in other browsers: {grade.num_others}"),
+        (grade.num_wrong, f"wrong words: {grade.num_wrong}"),
+        (grade.after, f"in the browser of {grade.after}"),
+    )
+    return "; ".join(text for is_so, text in told if is_so)
+
+
+def grades_csv(grades: Sequence[Grade]) -> bytes:
+    """Return the columns of the page, of all learners with a name."""
+    rows = [(*grade[:5], round(grade.minutes), flags(grade)) for grade in grades]
+    return to_csv(pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
 def canvas_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:

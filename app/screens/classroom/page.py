@@ -13,7 +13,7 @@ from ...parts.html_file.document import legible
 from ...plots import plain
 from ...plots.source_tables import markdown_table
 from ...server import learners
-from ...server.class_store import Answer, ClassStore, Finding, Learner, StepCount, store
+from ...server.class_store import Answer, ClassStore, Finding, StepCount, store
 from ...server.policy import policy
 from ...server.streamlit_internals import plotly_chart
 from ...shell import Field, frame
@@ -21,12 +21,14 @@ from ...shell.guide import catalogue, guide
 from ...shell.words.language import language
 from . import PAGE, removal
 from .figures import answers_figure
-from .grades import Scores, canvas_csv, moodle_csv, scores
+from .grades import COLUMNS, Scores, canvas_csv, flags, grades_csv, moodle_csv, scores
 from .tally import bars, misconceptions, of_step
 
 REFRESH_SECONDS = 3.0
 LESSON = Field("class_lesson", "")
 STEP = Field("class_step", 1)
+PAGE_OF_GRADES = Field("class_grades_page", 1)
+ROWS = 50  # of a page of grades
 MOST_ROWS = 100
 """Findings that are drawn, again every few seconds: the newest."""
 _LINK = re.compile(r"[a-z-]*\?[\w%&=+.~*-]*", re.ASCII)
@@ -80,11 +82,12 @@ def _follow() -> None:
             for count in counts
             if count.lesson in lessons and lessons[count.lesson].step(count.step) is not None
         ]
-        learners = kept.learners()
-        _show_totals(about.name, known, learners, sum(c.num_answers for c in counts))
+        num_answered, *num_rows = kept.num_learners()
+        _show_totals(about.name, known, num_answered, sum(c.num_answers for c in counts))
+        _show_hold(kept)
         _show_lesson(kept, known, lessons)
         _show_findings(kept)
-        _show_grades(kept, learners, lessons)
+        _show_grades(kept, *num_rows, lessons)
 
 
 def _known_lessons() -> dict[str, Lesson]:
@@ -94,17 +97,29 @@ def _known_lessons() -> dict[str, Lesson]:
     return {name: lesson for name in names if (lesson := catalogue.find(name, code)) is not None}
 
 
-def _show_totals(
-    name: str, known: Sequence[StepCount], learners: Sequence[Learner], num_all: int
-) -> None:
+def _show_totals(name: str, known: Sequence[StepCount], num_learners: int, num_all: int) -> None:
     num_answers = sum(count.num_answers for count in known)
     st.markdown(
-        f"**{_text(name)}** · learners: {sum(one.num_answers > 0 for one in learners)} · first "
+        f"**{_text(name)}** · learners: {num_learners} · first "
         f"answers, which count here: {num_answers} · changed later: "
         f"{sum(count.num_changed for count in known)}"
     )
     if num_all > num_answers:
         st.caption(f"{num_all - num_answers} more are to steps that this version does not have.")
+
+
+def _show_hold(kept: ClassStore) -> None:
+    """Draw the button by which the class sees verdicts only when the teacher says so."""
+    is_held = kept.is_held()
+    row = st.container(horizontal=True, vertical_alignment="center")
+    label, icon = ("Reveal", "visibility") if is_held else ("Freeze", "ac_unit")
+    icon, args = f":material/{icon}:", (not is_held,)
+    row.button(label, key="class_hold", icon=icon, type="primary", on_click=kept.hold, args=args)
+    row.caption(
+        "Frozen: answers are kept, and nobody is told until you reveal them."
+        if is_held
+        else "Each learner is told at once. Freeze, and they are told when you say so."
+    )
 
 
 def _show_lesson(
@@ -203,19 +218,29 @@ def _finding_row(finding: Finding) -> tuple[str, str, str, str]:
 
 
 def _show_grades(
-    kept: ClassStore, learners: Sequence[Learner], lessons: Mapping[str, Lesson]
+    kept: ClassStore, num_named: int, num_nameless: int, lessons: Mapping[str, Lesson]
 ) -> None:
     st.header("Grades")
-    graded = [learner for learner in learners if learner.num_answers]
-    names = {learner.name.casefold() for learner in graded if learner.name}
     st.caption(
-        f"Learners with a name, who have a row: {len(names)}; without: "
-        f"{sum(not learner.name for learner in graded)}. A grade is the "
-        "number of right first answers: in Canvas points, one for each step, in Moodle percent. "
-        "Names are as typed; nobody checks them."
+        f"Learners with a name, who have a row: {num_named}; who answered without one: "
+        f"{num_nameless}. A grade is the number of right first answers: in Canvas points, one for "
+        "each step, in Moodle percent. A name belongs to the browser that typed it first; nobody "
+        "else checks it."
     )
-    if names:
+    if num_named:
+        start, last = 0, 1 + (num_named - 1) // ROWS
+        if last > 1:
+            page = st.number_input(
+                "Page", 1, last, key=PAGE_OF_GRADES.key(low=1, high=last), width=140
+            )
+            start = ROWS * (page - 1)
+        rows = [
+            (_text(grade.name), *map(str, grade[1:5]), f"{grade.minutes:.0f}", _text(flags(grade)))
+            for grade in kept.grades(ROWS, start)
+        ]
+        st.container(key="class_graded").markdown(markdown_table(COLUMNS, rows))
         with st.container(horizontal=True):
+            _offer("grades", "Grades as CSV", lambda: grades_csv(kept.grades()))
             _offer("canvas", "For Canvas", lambda: _grades_csv(canvas_csv, kept, lessons))
             _offer("moodle", "For Moodle", lambda: _grades_csv(moodle_csv, kept, lessons))
 

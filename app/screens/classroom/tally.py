@@ -1,6 +1,6 @@
 """What a class answered to a lesson, counted: by step, by answer, and what is often wrong."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 MOST_BARS = 12
 """Different numbers up to which each has a bar of its own; of more, ten ranges have one."""
+_MOST_TEXTS = 3
+"""Answers that are named of a kind of mistake."""
 _OUTER = 0.05
 """Share of the numbers in the first and the last range: one odd number must not flatten all."""
 
@@ -21,6 +23,7 @@ class Misconception(NamedTuple):
 
     step: int
     text: str
+    """What most of them gave; on sentences of their own one mistake may be several numbers."""
     num_learners: int
     num_answers: int
     """All answers to the step."""
@@ -43,14 +46,20 @@ def of_step(answers: Sequence[Answer], step: int) -> list[Answer]:
 
 
 def misconceptions(answers: Sequence[Answer], most: int = 5) -> list[Misconception]:
-    """Return the most frequent wrong answers to a lesson, the most frequent first."""
+    """Return the most frequent mistakes in a lesson, by kind, the most frequent first."""
     totals = _counted((answer.step, answer) for answer in answers)
     wrong = [answer for answer in answers if not answer.is_right]
-    counts = _counted(((answer.step, answer.text), answer) for answer in wrong)
-    why = {(answer.step, answer.text): answer.why for answer in wrong}
+    counts = _counted(((answer.step, answer.kind), answer) for answer in wrong)
+    texts = _counted(((answer.step, answer.kind, answer.text), answer) for answer in wrong)
+    given: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for (step, kind, text), _ in texts.most_common():
+        given[step, kind].append(text)
+    why = {(answer.step, answer.kind): answer.why for answer in wrong}
     return [
-        Misconception(step, text, count, totals[step], why[step, text])
-        for (step, text), count in counts.most_common(most)
+        Misconception(
+            step, ", ".join(given[step, kind][:_MOST_TEXTS]), count, totals[step], why[step, kind]
+        )
+        for (step, kind), count in counts.most_common(most)
     ]
 
 

@@ -8,12 +8,23 @@ from typing import NamedTuple, NoReturn
 import streamlit as st
 
 from bertcore.lessons.answer import Found, Kind, NotShownError
-from bertcore.lessons.lesson import Judgement, Lesson, Step, Verdict, filled, hint, judge, tell
+from bertcore.lessons.lesson import (
+    Judgement,
+    Lesson,
+    Step,
+    Verdict,
+    filled,
+    hint,
+    judge,
+    tell,
+    written,
+)
 from bertcore.lessons.typed_number import asks_percent, typed_number
 from bertcore.model.model import Model
 
 from ...navigation import PAGES
 from ...plots import plain
+from ...server.class_store import OWN as ON_OWN
 from .. import cache, covers, fetch, frame, sidebar, state
 from ..links import HEADS, INSIDE_LAYER_TOKEN, LAYER, MASKED, TOKEN, name_of, open_page, script
 from ..sentence_box import TEXT_A, TEXT_B, sentence_box, texts
@@ -29,8 +40,9 @@ DONE = Field("lesson_done", "")
 OWN = frozenset({LESSON.name, STEP.name, DONE.name, LANGUAGE.name})
 _PROGRESS, _ANSWERS, _OPENED = "_lesson_progress", "_lesson_answers", "_lesson_steps_opened"
 _FIRST, _TEXTS, _COVERED = "_lesson_first_answers", "_lesson_texts", "_lesson_is_covered"
-OPEN, TRIED, RIGHT, LATER, WRONG, SHOWN = "-trlws"
-"""No answer; wrong once; right at first; right at last; wrong twice; shown, which is no answer."""
+OPEN, TRIED, RIGHT, LATER, WRONG, SHOWN, HELD = "-trlwsh"
+"""No answer; wrong once; right at first; right at last; wrong twice; shown, which is no answer;
+answered, and told when the teacher says so."""
 SETTLED = (RIGHT, LATER, WRONG, SHOWN)
 ANSWERED = (RIGHT, LATER, WRONG)
 MARKS = {
@@ -38,8 +50,9 @@ MARKS = {
     LATER: ":material/done_all:",
     WRONG: ":material/close:",
     SHOWN: ":material/visibility:",
+    HELD: ":material/hourglass_empty:",
 } | dict.fromkeys((OPEN, TRIED), ":material/circle:")
-ON_OWN = in_class.ON_OWN
+REVEAL_SECONDS = 3.0  # after which it is looked again whether the teacher shows the verdicts
 
 
 class First(NamedTuple):
@@ -132,6 +145,8 @@ def draw(lesson: Lesson, page: str, run_page: Callable[[], None]) -> None:
     LESSON.key()
     STEP.key(low=1, high=len(lesson.steps) + 1)
     DONE.key()
+    if in_class.door():
+        return
     step = lesson.step(STEP.value)
     names = "guide", "figure", "question"
     head, figure, below = (st.container(key=f"lesson_{name}") for name in names)
@@ -140,6 +155,8 @@ def draw(lesson: Lesson, page: str, run_page: Callable[[], None]) -> None:
         show_language(lesson)
         _show_way(lesson, step)
         found = None if step is None else _show_step(step, page)
+        if step is not None and found is not None:
+            _reveal(step, found)
     if step is None:
         with figure:
             show_end(lesson)
@@ -215,6 +232,28 @@ def _draw_question(name: str, number: int) -> None:
     _ask(step, _answer(step))
     _move(step)
     in_class.show_name()
+
+
+def _reveal(step: Step, found: Found) -> None:
+    """Tell what was answered while the teacher kept the verdicts back, once they no longer do."""
+    if _letter(step) != HELD or in_class.is_held():
+        return
+    place = (step.lesson.name, step.number)
+    given = st.session_state.get(_ANSWERS, {}).get((*place, _is_on_own(step)))
+    _put_letter(step, TRIED if place in st.session_state.get(_FIRST, {}) else OPEN)
+    if given is not None:
+        judgement = judge(step, found, given)
+        _note(step, found, judgement, is_same=False)
+        if _letter(step) == TRIED:  # the class has seen the answer
+            _put_letter(step, WRONG)
+
+
+@st.fragment(run_every=REVEAL_SECONDS)
+def _await_reveal(answer: str) -> None:
+    """Draw that an answer is kept; runs alone until the teacher shows the verdicts."""
+    st.info(words("class_held", answer=plain(answer)), icon=":material/hourglass_empty:")
+    if not in_class.is_held():
+        st.rerun()
 
 
 def _is_on_own(step: Step) -> bool:
@@ -302,6 +341,11 @@ def _ask(step: Step, found: Found) -> None:
     place = (step.lesson.name, step.number, is_on_own)
     key = f"lesson_answer_{step.lesson.name}_{step.number}{ON_OWN if is_on_own else ''}"
     st.markdown(f"**{shown(step.question, found)}**")
+    if before == HELD:
+        given = answers.get(place, "")
+        number = given if isinstance(given, str) else written(given)
+        _await_reveal(step.options(found).get(number, number))
+        return
     told = st.container()
     is_told = before == SHOWN or (before in SETTLED and place in answers)
     room = st.expander(words("answer_again"), type="compact") if is_told else st.container()
@@ -315,13 +359,23 @@ def _ask(step: Step, found: Found) -> None:
         st.caption(words("pick_first" if step.options(found) else "number_first"))
     elif is_asked and chosen is not None:
         judgement = judge(step, found, chosen)
-        _note(step, found, judgement, is_same=answers.get(place) == chosen)
+        is_held = before not in SETTLED and in_class.is_held()
+        if is_held:
+            _put_letter(step, HELD)
+        else:
+            _note(step, found, judgement, is_same=answers.get(place) == chosen)
         answers[place] = chosen
         if before != SHOWN:
-            in_class.note(step, chosen, lambda: verdicts(step, judgement), on_own=is_on_own)
+            in_class.note(step, judgement, lambda: verdicts(step, judgement), on_own=is_on_own)
+        if is_held:
+            st.rerun()
     letter = _letter(step)
-    if letter not in SETTLED and st.button(
-        words("show_me"), key="lesson_show", type="tertiary", icon=":material/visibility:"
+    if (
+        letter not in SETTLED
+        and not in_class.is_held()
+        and st.button(
+            words("show_me"), key="lesson_show", type="tertiary", icon=":material/visibility:"
+        )
     ):
         _put_letter(step, SHOWN)
         in_class.note_shown(step, on_own=is_on_own)

@@ -64,6 +64,7 @@ def _learner(server: Running) -> Session:
     session.open(
         "tokens", f"lesson={LESSON.name}&lesson_step=2&text_a={LESSON.text_a.replace(' ', '+')}"
     )
+    session.press("class_other")
     return session
 
 

@@ -1,6 +1,7 @@
 """What a class answers and hands in: kept once, by several servers, and bounded."""
 
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -53,15 +54,24 @@ def kept(tmp_path: Path) -> ClassStore:
     return ClassStore(tmp_path / "class.sqlite", "NLP")
 
 
+def name_of(kept: ClassStore, browser: str) -> str:
+    who = kept.who(browser)
+    return "" if who is None else who.name
+
+
+def num_answers(kept: ClassStore) -> int:
+    return sum(one.num_answers for one in kept.learners())
+
+
 def test_the_first_answer_counts_and_others_are_changes(kept: ClassStore) -> None:
     for text in ("5", "5", "7", "10", "10"):
         kept.note("a", "pieces", 1, text, is_right=text == "10", number=float(text))
     kept.note("b", "pieces", 1, "10", is_right=True, why="*so*", number=10.0)
     kept.note("a", "pieces", 2, "[CLS]", is_right=False)
     assert kept.answers("pieces") == [
-        Answer(1, "5", 5.0, False, ""),
-        Answer(1, "10", 10.0, True, "*so*"),
-        Answer(2, "[CLS]", None, False, ""),
+        Answer(1, "5", 5.0, False, "5", ""),
+        Answer(1, "10", 10.0, True, "10", "*so*"),
+        Answer(2, "[CLS]", None, False, "[CLS]", ""),
     ]
     assert [step[:5] for step in kept.steps()] == [("pieces", 1, 2, 1, 1), ("pieces", 2, 1, 0, 0)]
 
@@ -70,7 +80,7 @@ def test_equal_answers_are_counted_together(kept: ClassStore) -> None:
     for learner in "abc":
         kept.note(learner, "pieces", 1, "5", is_right=False, number=5.0, why=f"as {learner}")
     kept.note("d", "other", 1, "5", is_right=False, number=5.0)
-    assert kept.answers("pieces") == [Answer(1, "5", 5.0, False, "as c", 3)]
+    assert kept.answers("pieces") == [Answer(1, "5", 5.0, False, "5", "as c", 3)]
 
 
 def test_two_servers_lose_no_answer(tmp_path: Path) -> None:
@@ -102,7 +112,7 @@ def test_a_file_goes_on_where_it_was(kept: ClassStore) -> None:
     kept.hand_in("a", *FINDING)
     again = ClassStore(kept.path, "NLP")
     assert again.graded() == [("Ada Lovelace", "pieces", 1, True)]
-    assert again.name_of("a") == "Ada Lovelace"
+    assert name_of(again, "a") == "Ada Lovelace"
     assert [each[2:] for each in again.findings()] == [("Ada Lovelace", *FINDING)]
     assert kept.path.stat().st_mode & 0o077 == 0
 
@@ -119,34 +129,101 @@ def test_a_file_goes_on_where_it_was(kept: ClassStore) -> None:
 )
 def test_a_name_is_kept_in_one_spelling(kept: ClassStore, typed: str, name: str) -> None:
     kept.put_name("a", typed)
-    assert kept.name_of("a") == name
-    assert ClassStore(kept.path, "NLP").name_of("a") == name
+    assert name_of(kept, "a") == name
+    assert name_of(ClassStore(kept.path, "NLP"), "a") == name
+
+
+def test_a_name_is_the_browsers_that_typed_it_first(kept: ClassStore) -> None:
+    assert kept.put_name("a", "Anna") == ""
+    kept.note("a", "pieces", 1, "5", is_right=True)
+    for typed in ("anna", " ANNA ", "\uff21nna"):
+        assert kept.put_name("b", typed) == "taken"
+        assert kept.put_name("b", typed, word="none") == "wrong word"
+    kept.put_name("b", "Anna", is_apart=True)
+    kept.note("b", "pieces", 1, "7", is_right=False)
+    anna, other = kept.grades()
+    assert (anna.name, anna.num_right, anna.num_others, anna.num_wrong) == ("Anna", 1, 1, 3)
+    assert (other.name, other.num_answered, other.num_right) == ("Anna (2)", 1, 0)
+    who = kept.who("a")
+    assert who is not None
+    assert len(who.word) == 4
+    assert kept.put_name("phone", "Anna", word=f" {who.word.upper()}") == ""
+    kept.note("phone", "pieces", 1, "7", is_right=False)
+    assert kept.who("phone") == who
+    assert kept.grades()[0][:3] == ("Anna", 1, 1), "its first answer counts"
+    assert kept.grades()[0].num_browsers == 2
+    for _ in range(class_store.MAX_WRONG):
+        kept.put_name("c", "Anna", word="none")
+    assert kept.put_name("c", "Anna", word=who.word) == "wrong word", "nobody tries all words"
+
+
+def test_no_typed_name_changes_the_row_of_another(kept: ClassStore) -> None:
+    draw = random.Random(0)
+    for _ in range(300):
+        browser, typed = draw.choice("abcde"), draw.choice(["Ada", "ada", "Ada (2)", "Bob", ""])
+        before = {one.learner: one[2:] for one in kept.learners()}
+        own = kept.who(browser)
+        kept.put_name(browser, typed, word=draw.choice(["", "none"]), is_apart=draw.random() < 0.3)
+        after = {one.learner: one[2:] for one in kept.learners()}
+        changed = {one for one in before if after.get(one) != before[one]}
+        assert changed <= {own.learner if own else ""}
+        assert all(after[one][1] == 0 or not before[one][0] for one in changed), "an empty row"
+        if draw.random() < 0.5:
+            kept.note(browser, "pieces", draw.randint(1, 9), "5", is_right=True)
+    names = [one.name for one in kept.learners() if one.name]
+    assert len({name.casefold() for name in names}) == len(names)
+
+
+def test_a_typing_mistake_is_mended_and_another_name_is_another_learner(kept: ClassStore) -> None:
+    kept.put_name("a", "Anan")
+    kept.put_name("a", "Anna")
+    kept.note("a", "pieces", 1, "5", is_right=True)
+    kept.put_name("a", "Bea")
+    kept.note("a", "pieces", 1, "7", is_right=False)
+    assert [(one.name, one.num_right, one.after) for one in kept.grades()] == [
+        ("Anna", 1, ""),
+        ("Bea", 0, "Anna"),
+    ]
+
+
+def test_grades_are_summed_by_page_and_no_clock_makes_minutes(
+    kept: ClassStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([1e9, 1e9 + 60, 0.0, 1e12, 1e12 + 30])
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    kept.put_name("a", "Ada")
+    kept.note("a", "pieces", 1, "5", is_right=False)
+    kept.note("a", "pieces", 2, "5", is_right=True)
+    kept.note("a", f"pieces{class_store.OWN}", 2, "5", is_right=True)
+    kept.note("a", "pieces", 3, "", is_right=False)
+    kept.note("a", "pieces", 1, "7", is_right=True)  # after the hint
+    (ada,) = kept.grades()
+    assert ada[:6] == ("Ada", 2, 1, 1, 1, (60 + 0 + class_store.PAUSE_SECONDS) / 60)
+    for name in ("Zoe", "bob", "Cyd"):
+        kept.put_name(name, name)
+    assert [one.name for one in kept.grades()] == ["Ada", "bob", "Cyd", "Zoe"]
+    assert kept.grades(2, 1) == kept.grades()[1:3]
+
+
+def test_a_flood_fills_no_file(kept: ClassStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flood(number: int) -> None:
+        kept.note(f"{number}", "pieces", number, "x" * 200, is_right=False, why="y" * 3000)
+
+    monkeypatch.setattr(class_store, "MAX_BYTES", 400_000)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="full"):
+        list(pool.map(flood, range(9999)))
+    assert kept.path.stat().st_size <= 400_000
+    kept.remove_learners([one.learner for one in kept.learners()])
+    monkeypatch.setattr(class_store, "ANSWERS_OF_LEARNER", 3)
+    for number in range(3):
+        kept.note("a", "pieces", number, "5", is_right=True)
+    with pytest.raises(ValueError, match="3 times"):
+        kept.note("a", "pieces", 4, "5", is_right=True)
 
 
 def test_hostile_texts_come_back_as_they_are(kept: ClassStore) -> None:
     kept.note("a", HOSTILE, 1, HOSTILE, is_right=False, why=HOSTILE)
-    assert kept.answers(HOSTILE) == [Answer(1, HOSTILE, None, False, HOSTILE)]
-
-
-@pytest.mark.parametrize("version", [2, 3])
-def test_files_of_earlier_versions_open(kept: ClassStore, version: int) -> None:
-    with closing(sqlite3.connect(kept.path)) as db, db:
-        db.execute("DROP TABLE findings")
-        db.execute(f"PRAGMA user_version = {version}")
-        if version == 2:
-            db.execute(
-                "CREATE TABLE findings (learner TEXT, name TEXT, page TEXT, link TEXT, "
-                "numbers TEXT, first TEXT, second TEXT, seconds REAL)"
-            )
-            row = ("a", "Ada", "Heads", "heads?", "0.6 [0.5, 0.7]", "One.", "", 1.0)
-            db.execute("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-    for _ in range(2):
-        kept = ClassStore(kept.path, "NLP")
-        kept.hand_in("b", *FINDING)
-    newest, *older = kept.findings()
-    assert newest[2:] == ("", *FINDING)
-    expected = [("Ada", "Heads", "heads?", "One. 0.6 [0.5, 0.7]")] if version == 2 else []
-    assert [each[2:] for each in older] == expected
+    assert kept.answers(HOSTILE) == [Answer(1, HOSTILE, None, False, HOSTILE, HOSTILE)]
 
 
 def _other_version(path: Path) -> None:
@@ -172,7 +249,7 @@ def _scrambled(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (_other_version, "version 9; this BertScope reads version 2"),
+        (_other_version, "version 9; this BertScope reads version 4"),
         (_other_program, "another program"),
         (_cut, "damaged"),
         (_scrambled, "damaged"),
@@ -243,9 +320,9 @@ def test_who_hardly_took_part_makes_room_in_a_full_class(
     for learner in "efg":  # in place of d, who has no answer, and of a and f, who have one
         kept.note(learner, "pieces", 1, "5", is_right=True)
     assert _who(kept) == ["b", "c", "f", "g"]
-    assert len(kept.graded()) == 5, "with the answers of those who went"
+    assert num_answers(kept) == 5, "with the answers of those who went"
     for learner in "fg":
-        kept.put_name(learner, "Eve")
+        kept.put_name(learner, f"Eve {learner}")
     for _ in range(2):
         with pytest.raises(ValueError, match=r"4 learners.*your teacher"):
             kept.note("h", "pieces", 1, "5", is_right=True)
@@ -300,7 +377,7 @@ def test_a_removed_learner_is_gone(kept: ClassStore) -> None:
         kept.hand_in(learner, *FINDING)
     kept.remove_learners(["a", "nobody"])
     assert [one[1:] for one in kept.learners()] == [("b", "b", 1, 1)]
-    assert (len(kept.graded()), len(kept.findings()), kept.name_of("a")) == (1, 1, "")
+    assert (len(kept.graded()), len(kept.findings()), name_of(kept, "a")) == (1, 1, "")
     kept.put_name("c", "Charlotte")
     kept.remove_learners(["c"])
     assert b"Charlotte" not in kept.path.read_bytes()
@@ -322,14 +399,14 @@ def test_who_waits_for_the_file_holds_nobody(
     with ThreadPoolExecutor(1) as pool, _locked(kept.path, "IMMEDIATE"):
         waiting = pool.submit(kept.note, "a", "pieces", 2, "5", is_right=True)
         start = time.monotonic()
-        assert len(kept.graded()) == 1
-        assert kept.name_of("a") == ""
+        assert num_answers(kept) == 1
+        assert name_of(kept, "a") == ""
         assert time.monotonic() - start < 1
         with pytest.raises(RuntimeError, match=r"database is locked.*Try again"):
             waiting.result()
     with _locked(kept.path, "EXCLUSIVE"):
         start = time.monotonic()
-        assert kept.name_of("b") == "Bob"
+        assert name_of(kept, "b") == "Bob"
         assert time.monotonic() - start < 1
     kept.note("a", "pieces", 2, "5", is_right=True)
 
@@ -346,7 +423,7 @@ def test_a_full_disk_damages_nothing(kept: ClassStore) -> None:
                 refused += 1
     assert 0 < refused < 100
     again = ClassStore(kept.path, "NLP")
-    assert len(again.graded()) == 101 - refused
+    assert num_answers(again) == 101 - refused
     again.note("b", "pieces", 1, "5", is_right=True)
 
 

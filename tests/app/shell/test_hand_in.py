@@ -40,9 +40,10 @@ def opened(script: Callable[[], None] = _page) -> AppTest:
 
 def test_a_finding_reaches_the_class(kept: ClassStore) -> None:
     app = ok(opened().button(key="hand_in_lines").click().run())
-    assert app.button(key="finding_hand_in")
+    assert app.button(key="class_begin")
     app = opened(_form)
-    app.text_input(key="finding_name").set_value("Ada")
+    app.text_input(key="class_learner_name").set_value("Ada")
+    ok(app.button(key="class_begin").click().run())
     app.button(key="finding_hand_in").click()
     assert "finding is empty" in complaints(app.run())
     app.text_area(key="finding_lines").set_value(HOSTILE)

@@ -6,10 +6,9 @@ import io
 import pytest
 
 from app.screens.classroom.figures import answers_figure
-from app.screens.classroom.grades import canvas_csv, moodle_csv, scores
+from app.screens.classroom.grades import COLUMNS, canvas_csv, grades_csv, moodle_csv, scores
 from app.screens.classroom.tally import bars, misconceptions
-from app.server.class_store import Answer, Graded
-from app.shell.guide.in_class import ON_OWN
+from app.server.class_store import OWN, Answer, Grade, Graded
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
 from tests.support.lesson_text import parse_lesson
 
@@ -22,9 +21,11 @@ def given(name: str, step: int, right: bool, *, lesson: str = "pieces") -> Grade
     return Graded(name, lesson, step, right)
 
 
-def answered(text: str, right: bool = False, *, step: int = 1, num: int = 1) -> Answer:
+def answered(
+    text: str, right: bool = False, *, step: int = 1, num: int = 1, kind: str = ""
+) -> Answer:
     number = float(text) if text.lstrip("-").replace(".", "").isdigit() else None
-    return Answer(step, text, number, right, f"why {text}", num)
+    return Answer(step, text, number, right, kind or text, f"why {kind or text}", num)
 
 
 def table(content: bytes) -> list[list[str]]:
@@ -34,16 +35,16 @@ def table(content: bytes) -> list[list[str]]:
 
 def test_canvas_reads_points() -> None:
     answers = [given("Zoë", 1, True), given("Zoë", 2, True), given("Ada", 1, False)]
-    answers += [given("Ada", 1, True, lesson="other"), given("", 1, True)]
+    answers += [given("Ada", 1, True, lesson="other")]
     # Half of the point of step 1, which reads the text, is on a sentence of one's own.
-    answers += [given("Zoë", 1, right, lesson=f"pieces{ON_OWN}") for right in (True, False)]
+    answers += [given("Zoë", 1, right, lesson=f"pieces{OWN}") for right in (True, False)]
     head, points, *rows = table(canvas_csv(scores(answers, LESSONS), LESSONS))
     columns = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert head == [*columns, LESSON.title, OTHER.title]
     assert points == ["    Points Possible", "", "", "", "", "2", "2"]
     assert rows == [
-        ["Ada", "", "", "Ada", "", "0", "0.5"],
         ["Zoë", "", "", "Zoë", "", "2", ""],
+        ["Ada", "", "", "Ada", "", "0", "0.5"],
     ]
 
 
@@ -72,19 +73,27 @@ def test_a_learner_cannot_be_the_row_of_points() -> None:
     assert "Points Possible" not in row[0]
 
 
-def test_of_two_with_one_name_the_first_answers_count() -> None:
-    answers = [given("Ada", 1, False), given("ada", 1, True), given("ADA", 2, True)]
-    assert scores(answers, LESSONS) == {"Ada": {"pieces": 1}}
+def test_steps_that_there_are_not_give_no_point() -> None:
     strange = [given("Ada", 3, True), given("Ada", 1, True, lesson="none")]
     assert scores(strange, LESSONS) == {}
 
 
-def test_wrong_answers_are_ordered_by_how_often() -> None:
+def test_all_columns_are_a_file() -> None:
+    grade = Grade("=Ada", 9, 7, 1, 2, 12.4, 2, 1, 3, "Bob")
+    flags = "2 browsers; name typed in other browsers: 1; wrong words: 3; in the browser of Bob"
+    head, row = table(grades_csv([grade]))
+    assert tuple(head) == COLUMNS
+    assert row == ["'=Ada", "9", "7", "1", "2", "12", flags]
+
+
+def test_mistakes_are_ordered_by_how_often_and_add_up_by_kind() -> None:
     answers = [answered("5", num=3), answered("7"), answered("10", True)]
     answers.append(answered("[CLS]", step=2))
     first, second, third = misconceptions(answers)
     assert first == (1, "5", 3, 5, "why 5")
     assert (second[1], third[1]) == ("7", "[CLS]")
+    own = [answered(text, kind="num_words", num=2) for text in ("6", "8")]
+    assert misconceptions([*own, *answers])[0] == (1, "6, 8", 4, 9, "why num_words")
 
 
 def test_bars_are_numbers_in_order_or_ranges() -> None:

@@ -70,6 +70,24 @@ def test_answers_are_counted_by_step(kept: ClassStore) -> None:
     assert len(app.get("plotly_chart")) == 1
 
 
+def test_grades_are_drawn_by_page_and_verdicts_wait(kept: ClassStore) -> None:
+    for number in range(51):
+        kept.put_name(f"{number}", f"Ada {number:02}")
+        kept.note(f"{number}", FIRST.name, 1, "5", is_right=number > 0)
+    kept.put_name("thief", "Ada 00", is_apart=True)
+    app = ok(entered())
+    table = next(block.value for block in app.markdown if "| Name |" in block.value)
+    assert len(table.splitlines()) == 2 + 50
+    row = "| Ada 00 | 1 | 0 | 0 | 0 | 0 | name typed in other browsers: 1 |"
+    assert row in table.replace("\\", "")
+    app.number_input(key="class_grades_page").set_value(2)
+    table = next(block.value for block in ok(app.run()).markdown if "| Name |" in block.value)
+    assert len(table.splitlines()) == 2 + 2
+    for is_held in (True, False):
+        ok(app.button(key="class_hold").click().run())
+        assert kept.is_held() == is_held
+
+
 def test_hostile_texts_are_text(kept: ClassStore) -> None:
     kept.note("a", FIRST.name, 1, HOSTILE, is_right=False)
     kept.put_name("a", HOSTILE)
@@ -90,7 +108,7 @@ def test_hostile_texts_are_text(kept: ClassStore) -> None:
 def test_the_teacher_reads_and_removes_findings(kept: ClassStore) -> None:
     with kept._used(writes=True) as db:
         db.executemany(
-            "INSERT INTO findings VALUES ('x', 'Eve', 'Attention', 'attention?', '', ?, '', 1)",
+            "INSERT INTO findings VALUES ('x', 'Eve', 'Attention', 'attention?', ?, 1)",
             [(f"Finding {number} of 400.",) for number in range(400)],
         )
     app = ok(entered())
@@ -116,13 +134,14 @@ def test_the_teacher_reads_and_removes_findings(kept: ClassStore) -> None:
 def test_the_teacher_removes_learners(kept: ClassStore) -> None:
     for who in "abc":
         kept.note(who, FIRST.name, 1, "5", is_right=False, number=5.0)
-        kept.put_name(who, "Ada" if who != "c" else "")
+        kept.put_name(who, f"Ada {who}" if who != "c" else "")
     app = ok(entered())
     app.toggle(key="class_removes").set_value(True)
     box = ok(app.run()).multiselect(key="class_remove_learners")
     assert [option.partition(" ")[2] for option in box.options] == [
         "no name · answers: 1, findings: 0",
-        *["Ada · answers: 1, findings: 0"] * 2,
+        "Ada b · answers: 1, findings: 0",
+        "Ada a · answers: 1, findings: 0",
     ]
     box.select(box.options[2])
     ok(app.run()).button(key="class_remove_learners_picked").click()

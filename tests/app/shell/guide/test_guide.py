@@ -12,7 +12,7 @@ from app.shell.guide import catalogue, guide, in_class
 from app.shell.words.language import languages
 from bertcore import Bert
 from bertcore.lessons.answer import Found, Kind
-from bertcore.lessons.lesson import Lesson, Step, judge
+from bertcore.lessons.lesson import Judgement, Lesson, Step, judge
 from tests.support.opened import ok, said
 from tests.support.school import school
 from tests.support.tiny import tiny_network, tiny_tokenizer
@@ -48,6 +48,12 @@ def opened(name: str, text_a: str, text_b: str = "", **query: str) -> AppTest:
     app = AppTest.from_function(_script, args=(name,), default_timeout=60)
     app.query_params.update({"lesson": name, "text_a": text_a, "text_b": text_b, **query})
     return ok(app.run())
+
+
+def entered(app: AppTest, name: str = "") -> AppTest:
+    """Return the lesson after the door of a class."""
+    app.text_input(key="class_learner_name").set_value(name)
+    return ok(app.button(key="class_begin" if name else "class_other").click().run())
 
 
 def answers(step: Step, found: Found) -> tuple[str | float, str | float]:
@@ -113,14 +119,14 @@ def test_each_question_is_answered_on_both_texts(name: str, again: str) -> None:
 def test_an_answer_that_is_shown_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page opens, the class counts nothing, and an answer afterwards gives no point."""
     with school(monkeypatch) as kept:
-        app = opened(_first().name, _first().text_a, lesson_step="2")
+        app = entered(opened(_first().name, _first().text_a, lesson_step="2"))
         app.button(key="lesson_show").click().run()
         assert DRAWN in said(app)
         assert "The model: **10**" in said(app)
         assert "**Right.**" in answer(app, 10.0)
         assert "".join(app.query_params["lesson_done"]) == "-s"
         assert (kept.steps(), kept.answers(_first().name)) == ([], [])
-        assert [given.is_right for given in kept.graded()] == [False]
+        assert [learner.num_answers for learner in kept.learners()] == [1]
 
 
 def test_a_sentence_of_ones_own_is_asked_again() -> None:
@@ -229,20 +235,50 @@ def test_a_hostile_sentence_is_text() -> None:
 def test_a_class_sees_the_first_answer_and_a_typed_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with school(monkeypatch) as kept:
         app = opened(_first().name, _first().text_a, lesson_step="2")
-        assert "Class NLP" in [block.proto.popover.label for block in app.get("popover")]
+        assert not app.button(key="class_begin").disabled
+        assert DRAWN not in said(app)
+        kept.put_name("other", "Ada")
+        app = entered(app, "ada")
+        assert "is taken here" in said(app)
+        app.text_input(key="class_word").set_value("none")
+        assert "not the four letters" in said(ok(app.button(key="class_begin").click().run()))
+        app = ok(app.button(key="class_other").click().run())
+        assert "Class NLP · ada \\(2\\)" in [
+            block.proto.popover.label for block in app.get("popover")
+        ]
+        assert "You are ada (2)" in said(app)
+        kept.remove_learners(["other"])
         for number in (5.0, 10.0):
             answer(app, number)
         (given,) = kept.answers(_first().name)
         assert (given.step, given.number, given.is_right) == (2, 5.0, False)
         assert [step.num_changed for step in kept.steps()] == [1]
-        assert [learner.name for learner in kept.learners()] == [""]
-        for typed, name in ((" Ada  L. ", "Ada L."), ("Bob", "Bob"), ("", ""), ("Eve", "Eve")):
-            app.text_input(key="class_learner_name").set_value(typed).run()
-            assert [learner.name for learner in kept.learners()] == [name]
+        app = entered(ok(app.button(key="class_not_me").click().run()), "Bob")
+        assert [learner.name for learner in kept.learners()] == ["Bob", "ada (2)"]
         monkeypatch.setattr(kept, "note", _fails)
         assert "did not reach the class: The disk is full" in answer(app, 7.0)
-    assert in_class.number_of(float("nan")) is in_class.number_of("1") is None
-    in_class.note(_first().steps[0], 5.0, _fails)  # without a class nothing is judged or kept
+    judgement = Judgement(False, 5.0, 10.0)
+    in_class.note(_first().steps[0], judgement, _fails)  # without a class nothing is kept
+
+
+def test_verdicts_wait_until_the_teacher_reveals_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    with school(monkeypatch) as kept:
+        app = entered(opened(_first().name, _first().text_a, lesson_step="2"), "Ada")
+        kept.hold(True)
+        for number, told in ((10.0, "**Right.**"), (99.0, "The model: **")):
+            shown = answer(app, number)
+            assert f"Kept: **{number:.0f}**" in shown
+            assert told not in shown
+            assert DRAWN not in shown
+            assert not [button for button in app.button if button.key == "lesson_show"]
+            kept.hold(False)
+            shown = said(ok(app.run()))
+            assert told in shown
+            assert DRAWN in shown
+            kept.hold(True)
+            app.session_state["lesson_step"] = 6
+            app.run()
+        assert kept.grades()[0][:3] == ("Ada", 2, 1)
 
 
 def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +291,7 @@ def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> 
             assert lesson is not None
             picked = lesson.steps[number - 1].choices[1].text
             more = {"lesson_step": str(number), "lesson_language": code}
-            answer(opened(name, lesson.text_a, **more), picked)
+            answer(entered(opened(name, lesson.text_a, **more)), picked)
         given = kept.answers(name)
         assert len(kept.learners()) == len(languages()) > 2
     for code in languages():
@@ -279,7 +315,7 @@ def test_heads_are_named_in_every_language(monkeypatch: pytest.MonkeyPatch) -> N
     ]
     with school(monkeypatch) as kept:
         more = {"lesson_step": str(places[0]), "lesson_language": "zh"}
-        answer(opened(lesson.name, lesson.text_a, **more), "0.0")
+        answer(entered(opened(lesson.name, lesson.text_a, **more)), "0.0")
         (given,) = kept.answers(lesson.name)
     assert given.text == "layer 0, head 0"
     assert given.in_language("zh").text not in ("", given.text)
