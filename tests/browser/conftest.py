@@ -152,6 +152,7 @@ def visit(new_visit: Callable[..., Visit]) -> Visit:
 def tab(browser: Browser, tmp_path: Path) -> Iterator[Tab]:
     """A tab without a network; what it complained of fails the test."""
     context = browser.new_context(viewport={"width": 1180, "height": 1600}, offline=True)
+    context.set_default_timeout(TIMEOUT_MS)
     tab = Tab(context.new_page(), tmp_path)
     yield tab
     tricked = ["__pwned" in frame.evaluate("Object.keys(window)") for frame in tab.page.frames]

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser.running import ROOT, Running, running_app
-from tests.support.browser.visit import Visit
+from tests.support.browser.visit import TIMEOUT_MS, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -55,6 +55,7 @@ def give(page: Page, key: str) -> None:
 @pytest.mark.sweep
 def test_the_key_opens_the_very_link_and_holds(server: Running, browser: Browser) -> None:
     context = browser.new_context()
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

@@ -56,6 +56,7 @@ def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
         expect(main.locator(PICTURES).locator("visible=true").first, name).to_be_visible()
         for kind in ("Error", "Warning"):
             expect(main.get_by_test_id(f"stAlertContent{kind}"), name).to_have_count(0)
+        expect(main.get_by_test_id("stProgress"), name).to_have_count(0)
         visit.check()
         assert wrong_words(main.inner_text()) == [], name
         problems.note(name)
@@ -172,6 +173,7 @@ def use(visit: Visit, name: str) -> None:
         main.locator(box).fill(text)
         page.keyboard.press("Control+Enter")
         visit.settle()
+    expect(main.get_by_test_id("stProgress"), name).to_have_count(0)
     visit.rest()
     for picture in main.locator(HOVERED).locator("visible=true").all()[:6]:
         picture.hover(force=True)

@@ -1,6 +1,5 @@
 """Texts, labels, names and vocabularies that want to harm: shown as they are, run never."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -37,21 +36,17 @@ def test_texts_that_come_one_after_the_other(visit: Visit) -> None:
         visit.check()
         assert not visit.was_tricked()
         expect(visit.box("A")).to_have_value(text_a)
-    assert count(visit, "Nothing in this text is a word to the model") == 1
+    expect(visit.notices("Nothing in this text is a word to the model")).to_have_count(1)
     visit.write("", "")
-    assert visit.notices() == ["Sentence A is empty. Type a sentence above, or pick an example."]
+    empty = "Sentence A is empty. Type a sentence above, or pick an example."
+    expect(visit.notices()).to_have_text([empty], use_inner_text=True)
     visit.box("A").fill(LONG)
     expect(visit.page.get_by_text("The text is too long for a link")).to_be_visible()
     visit.check()
     expect(visit.box("A")).to_have_value(LONG)
     visit.write(TEXT_A, TEXT_B)
-    assert count(visit, "limit") == 0
+    expect(visit.notices("limit")).to_have_count(0)
     visit.check()
-
-
-def count(visit: Visit, pattern: str) -> int:
-    """Return the number of boxes with a sentence."""
-    return sum(bool(re.search(pattern, notice)) for notice in visit.notices())
 
 
 def test_a_vocabulary_a_folder_and_a_card(visit: Visit, hostile_folder: Path) -> None:
@@ -108,8 +103,8 @@ def test_the_tests_notice_what_they_look_for(visit: Visit) -> None:
     assert visit.was_tricked()
     assert visit.foreign == []  # the content policy cuts it off
     visit.page.goto("about:blank")
-    visit.page.evaluate(fetch)
-    visit.page.wait_for_function("window.__pwned === 1")
+    with visit.page.expect_console_message(lambda said: "ERR_NAME_NOT_RESOLVED" in said.text):
+        visit.page.evaluate(fetch)
     assert visit.foreign == ["http://foreign.invalid/a"]
     assert any("foreign.invalid" in said for said in visit.complaints)
     visit.foreign.clear()

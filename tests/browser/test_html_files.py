@@ -270,14 +270,10 @@ def test_a_notebook_frame_is_painted(tab: Tab, plain: Trace, name: str) -> None:
 @pytest.mark.sweep
 def test_the_app_gives_the_file_of_what_it_shows(visit: Visit, tab: Tab) -> None:
     visit.open("attention", text_a=TEXT_A, text_b=TEXT_B, layer="1", heads="2", view="lines")
-    visit.page.locator(".st-key-menu_attention-layer-1 button").click()
-    button = visit.page.locator(".st-key-html_attention-layer-1 button").first
-    expect(button).to_be_visible()
-    visit.settle()
-    with visit.page.expect_download() as started:
-        button.click()
-    assert started.value.suggested_filename == "bertscope-attention-layer-1.html"
-    page = tab.open(started.value.path().read_text(encoding="utf-8"))
+    menu = visit.page.locator(".st-key-menu_attention-layer-1 button")
+    given = visit.download(menu, visit.page.locator(".st-key-html_attention-layer-1 button").first)
+    assert given.suggested_filename == "bertscope-attention-layer-1.html"
+    page = tab.open(given.path().read_text(encoding="utf-8"))
     painted(page.get_by_role("application"), 12)
     expect(page.get_by_role("heading", level=1)).to_have_text("Attention: lines of layer 1")
     said = page.locator("main > details").first

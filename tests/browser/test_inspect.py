@@ -35,11 +35,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_text_is_explained_and_changed(visit: Visit, folder: Path) -> None:
     checkpoint = saved("classify", folder / "classifier")
-    visit.open("inspect", checkpoint=checkpoint, text_a=TEXT, inspect_why="words")
+    visit.open("inspect", checkpoint=checkpoint, text_a=TEXT)
     for name in ("answer", "words"):
         visit.picture(f"figure_inspect-{name}")
-    visit.page.get_by_role("radio", name="Counterfactuals").click()
-    visit.settle()
+    visit.page.get_by_text("Which words would have to be different?").click()
     before = visit.page.get_by_role("heading", name="The model says").inner_text()
     visit.page.get_by_role("button", name="Use this text").first.click()
     expect(visit.box("A")).not_to_have_value(TEXT)
@@ -76,12 +75,12 @@ def test_labels_and_files_that_want_to_harm(
 ) -> None:
     checkpoint = saved(task, folder / f"hostile-{task}", LABELS)
     text = f"the film {IMAGE} was [b](javascript:window.__pwned=1)"
-    for why, shown in (("words", text), ("swaps", f"film {IMAGE}")):
+    for why, shown in (([], text), (["swaps"], f"film {IMAGE}")):
         visit.open("inspect", checkpoint=checkpoint, text_a=shown, inspect_why=why)
         visit.picture("figure_inspect-answer").hover()
         visit.check()
         assert not visit.was_tricked()
-    visit.page.get_by_role("radio", name="A labelled file").click()
+    visit.page.get_by_text("How good is it on a labelled file?").click()
     path = tmp_path / "labelled.txt"
     if task == "tag":
         lines = [f"{word}\t{label}" for word in ("film", IMAGE) for label in LABELS]

@@ -70,8 +70,14 @@ class Tab:
         return self.page
 
     def settle(self) -> None:
-        """Wait for what is drawn in the next frames, and said or filled a moment later."""
-        self.page.wait_for_timeout(300)
+        """Wait for what is drawn in the next frames, and said or filled a moment later.
+
+        By a timer of the page, so that what the page set before it comes first, however slow it is.
+        """
+        self.page.evaluate(
+            """() => new Promise(done => setTimeout(
+              () => requestAnimationFrame(() => requestAnimationFrame(done)), 300))"""
+        )
 
     def save(self, name: str) -> bytes:
         """Return the file that the button of this name gives."""

@@ -2,10 +2,12 @@
 
 import re
 import time
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from playwright.sync_api import (
     ConsoleMessage,
+    Download,
     Locator,
     Page,
     Request,
@@ -20,8 +22,8 @@ from app.navigation import DOOR, PAGES
 TIMEOUT_MS = 60_000
 """Longer than anything should take: a slow machine is no finding."""
 
-TRIES = 4
-"""How often a list is opened before it counts as broken."""
+TRY_MS = 5_000
+"""After it a list or menu that was opened counts as closed by the page, and is opened again."""
 
 TITLES = {page.name: page.title for page in PAGES.values()}
 FIRST = "glance"
@@ -52,6 +54,17 @@ _DRAWN = """() => {
 _INKED = """canvas => canvas.width && canvas.getContext("2d")
   .getImageData(0, 0, canvas.width, canvas.height).data
   .some((value, at) => at % 4 === 3 && value > 0)"""
+
+
+def _until_it_works(act: Callable[[], None]) -> None:
+    """Do what a page that moves under it may cut short, again until nothing does."""
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while True:
+        try:
+            return act()
+        except PlaywrightTimeout:
+            if time.monotonic() > deadline:
+                raise
 
 
 class Visit:
@@ -127,10 +140,14 @@ class Visit:
 
     def go_to(self, name: str) -> None:
         """Choose a page in the sidebar and wait until it is drawn."""
-        link = self.entry(name)
-        if not link.is_visible():
-            self.page.locator(".more-tools summary").click()
-        link.click()
+        link, more = self.entry(name), self.page.locator(".more-tools:not([open]) summary")
+
+        def follow() -> None:
+            if not link.is_visible() and more.is_visible():
+                more.click(timeout=TRY_MS)
+            link.click(timeout=TRY_MS)
+
+        _until_it_works(follow)
         self.arrive(name)
 
     def entry(self, name: str) -> Locator:
@@ -169,16 +186,27 @@ class Visit:
 
     def choose(self, box: Locator, option: str) -> None:
         """Choose an option of a select box, whose list closes when the page moves under it."""
-        for attempt in range(TRIES):
-            box.click()
-            box.fill(option)  # a long list is drawn in part
-            try:
-                self.page.get_by_role("option", name=option, exact=True).click(timeout=5_000)
-                break
-            except PlaywrightTimeout:
-                if attempt == TRIES - 1:
-                    raise
+
+        def pick() -> None:
+            box.click(timeout=TRY_MS)
+            box.fill(option, timeout=TRY_MS)  # a long list is drawn in part
+            self.page.get_by_role("option", name=option, exact=True).click(timeout=TRY_MS)
+
+        _until_it_works(pick)
         self.settle()
+
+    def download(self, menu: Locator, button: Locator) -> Download:
+        """Open the menu of a view, which closes when the page moves, and click a button in it."""
+
+        def click() -> None:
+            if not button.is_visible():
+                menu.click(timeout=TRY_MS)
+            button.click(timeout=TRY_MS)
+
+        self.rest()
+        with self.page.expect_download() as started:
+            _until_it_works(click)
+        return started.value
 
     def box(self, side: str) -> Locator:
         """Return the text area of sentence A or B."""
@@ -205,9 +233,9 @@ class Visit:
         """Return the sentences of the error boxes."""
         return self.page.get_by_test_id("stAlertContentError").all_inner_texts()
 
-    def notices(self) -> list[str]:
-        """Return the sentences of all coloured boxes."""
-        return self.page.get_by_test_id("stAlertContainer").all_inner_texts()
+    def notices(self, text: str = "") -> Locator:
+        """Return the coloured boxes, or those with a text."""
+        return self.page.get_by_test_id("stAlertContainer").filter(has_text=text)
 
     def picture(self, key: str = "figure_") -> Locator:
         """Return the first Plotly figure seen whose key starts so, when marks are drawn in it."""
