@@ -37,6 +37,8 @@ export class Guide {
   private drawn = "";
   private asked = "";
   private isOpening = false;
+  /** The learner's texts, which a step that brings its own has replaced. */
+  private replaced: Pick<State, "first" | "second"> | null = null;
 
   constructor(private readonly languages: Language[], private readonly host: Host) {
     this.progress = stored();
@@ -107,12 +109,16 @@ export class Guide {
   private begin(lesson: Lesson, isOwnText = false): void {
     const number = (this.letters(lesson).indexOf("-") + 1) || 1;
     const texts = isOwnText ? {} : { first: lesson.text_a, second: lesson.text_b || null, token: null };
+    this.replaced = null;
     this.goTo(lesson, number, texts);
   }
 
   private goTo(lesson: Lesson, number: number, texts: Partial<State> = {}): void {
-    const { text_a: first, text_b: second, page } = lesson.steps[number - 1];
-    const brought = { ...(first === null ? {} : { first, second, token: null }), hidden: page === "masked-words" ? null : [] };
+    const { text_a, text_b: second, page } = lesson.steps[number - 1];
+    const before = { ...this.host.state(), ...texts };
+    const own = text_a === null ? this.replaced : { first: text_a, second };
+    this.replaced = text_a === null ? null : this.replaced ?? { first: before.first, second: before.second };
+    const brought = { ...(own && { ...own, token: null }), hidden: page === "masked-words" ? null : [] };
     this.heard = null;
     this.isOpening = true; // the picture may name what is found
     this.asked = "";

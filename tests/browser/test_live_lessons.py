@@ -66,6 +66,12 @@ def steps_of(bert: Bert, name: str, code: str) -> tuple[Lesson, list[Step]]:
     return next(found for found in lessons(kept(bert, PAGES), code) if found[0].name == name)
 
 
+def step_called(bert: Bert, title: str) -> tuple[int, Step]:
+    """Return a step of lesson 1 and its number."""
+    steps = steps_of(bert, "word-pieces", "en")[1]
+    return next((n, step) for n, step in enumerate(steps, 1) if step.title == title)
+
+
 def give(page: Page, step: Step, found: Found, chosen: str | float, code: str) -> Locator:
     guide, options = guide_of(page), step.options(found)
     expect(guide.get_by_role("button", name=languages()[code]["guide"]["check"])).to_be_visible()
@@ -92,10 +98,10 @@ def test_a_lesson_is_walked(
     guide = guide_of(page)
     guide.locator("summary", has_text=lesson.title).click()
     guide.locator("details[open]").get_by_role("button", name=words["start"], exact=True).click()
-    texts = (lesson.text_a, lesson.text_b or None)
     for number, step in enumerate(steps, start=1):
         expect(guide.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
-        if step.text_a is not None:
+        texts = (lesson.text_a, lesson.text_b or None)
+        if step.text_a is not None:  # for this step alone
             texts = (step.text_a, step.text_b)
         found = in_words(step.find(bert, *texts), code)
         wrong, right = answers(step, found)
@@ -119,9 +125,10 @@ def test_a_lesson_is_walked(
 def test_answers_follow_the_text_and_the_link(
     bert: Bert, context: BrowserContext, address: str
 ) -> None:
-    page = open_site(context, address, "#a=Carelessness.&lesson=word-pieces&lesson_step=5")
+    number, step = step_called(bert, "How many pieces?")
+    fragment = f"#a=Carelessness.&lesson=word-pieces&lesson_step={number}"
+    page = open_site(context, address, fragment)
     guide, text = guide_of(page), page.get_by_label("Text A")
-    step = steps_of(bert, "word-pieces", "en")[1][4]
     guide.get_by_role("textbox").fill("7")
     text.fill("Carelessness. ")  # has the same answer
     page.wait_for_timeout(1500)  # longer than a text rests before it is asked about
@@ -173,9 +180,12 @@ def test_a_lesson_may_begin_before_the_weights_are_there(
     expect(check).to_be_visible()
 
 
-def test_a_token_that_is_clicked_is_the_answer(context: BrowserContext, address: str) -> None:
+def test_a_token_that_is_clicked_is_the_answer(
+    bert: Bert, context: BrowserContext, address: str
+) -> None:
+    number, _ = step_called(bert, "A word in pieces")
     text = "The+river+bank+was+rather+carelessness"
-    page = open_site(context, address, f"#a={text}&lesson=word-pieces&lesson_step=4")
+    page = open_site(context, address, f"#a={text}&lesson=word-pieces&lesson_step={number}")
     guide = guide_of(page)
     page.get_by_role("listbox").first.get_by_role("option").nth(7).click()
     guide.get_by_role("button", name="Take my click in the picture").click()
