@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from app.navigation import DOOR, PAGES, READING
 from tests.support.browser.hostile import MARKUP, SCRIPT, SIGNS
-from tests.support.browser.visit import TEXT_PAGES, TITLES, Visit
+from tests.support.browser.visit import TEXT_PAGES, TIMEOUT_MS, TITLES, Visit
 from tests.support.browser.wording import wrong_words
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -56,7 +56,7 @@ def test_a_first_visit(new_visit: Callable[..., Visit]) -> None:
         expect(main.locator(PICTURES).locator("visible=true").first, name).to_be_visible()
         for kind in ("Error", "Warning"):
             expect(main.get_by_test_id(f"stAlertContent{kind}"), name).to_have_count(0)
-        expect(main.get_by_test_id("stProgress"), name).to_have_count(0)
+        expect(main.get_by_test_id("stProgress"), name).to_have_count(0, timeout=4 * TIMEOUT_MS)
         visit.check()
         assert wrong_words(main.inner_text()) == [], name
         problems.note(name)
@@ -173,7 +173,7 @@ def use(visit: Visit, name: str) -> None:
         main.locator(box).fill(text)
         page.keyboard.press("Control+Enter")
         visit.settle()
-    expect(main.get_by_test_id("stProgress"), name).to_have_count(0)
+    expect(main.get_by_test_id("stProgress"), name).to_have_count(0, timeout=4 * TIMEOUT_MS)
     visit.rest()
     for picture in main.locator(HOVERED).locator("visible=true").all()[:6]:
         picture.hover(force=True)
