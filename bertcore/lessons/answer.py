@@ -102,11 +102,11 @@ class Answer:
 
 ANSWERS: dict[str, Answer] = {}
 _OF_NO_TEXT = frozenset(
-    "accuracy_of alike_positions association_of becomes best_of_run better_part chance_loss "
-    "chance_of_pairs chance_of_run filler_that_leans head_size layer_that_moved lean_of_filler "
-    "mean_lean new_head number_of_heads number_of_neurons number_of_positions pairs_told "
-    "parameters_if runs_agree same_tokens steepest_step tokens_of_run total_of_run vector_size "
-    "vocabulary_size".split()
+    "accuracy_of accuracy_of_way alike_positions association_of becomes best_of_run better_part "
+    "better_way chance_loss chance_of_pairs chance_of_run filler_that_leans head_size "
+    "layer_that_moved lean_of_filler mean_lean new_head number_of_heads number_of_neurons "
+    "number_of_positions pairs_told parameters_if runs_agree same_tokens steepest_step "
+    "tokens_of_run total_of_run vector_size vocabulary_size".split()
 )
 
 

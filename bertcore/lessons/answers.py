@@ -1,6 +1,17 @@
 """All functions that a lesson may name, by their names."""
 
-from bertcore.lessons import heads, objectives, pieces, runs, stereotypes, tuning, vectors, words
+from bertcore.lessons import (
+    heads,
+    objectives,
+    pieces,
+    prompts,
+    questions,
+    runs,
+    stereotypes,
+    tuning,
+    vectors,
+    words,
+)
 from bertcore.lessons.answer import ANSWERS, Answer
 
 __all__ = [
@@ -9,6 +20,8 @@ __all__ = [
     "heads",
     "objectives",
     "pieces",
+    "prompts",
+    "questions",
     "runs",
     "stereotypes",
     "tuning",

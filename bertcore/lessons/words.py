@@ -207,7 +207,7 @@ _ALIKE = SMALL_POINTS / 100
 """Probabilities that differ by less count as alike."""
 
 
-def _pair(text_b: str | None) -> str:
+def pair_of(text_b: str | None) -> str:
     if text_b is None:
         raise NotShownError("This question needs a pair: sentence B is empty.")
     return text_b
@@ -216,26 +216,26 @@ def _pair(text_b: str | None) -> str:
 @answer(Kind.NUMBER, facts="p random")
 def follows(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Probability that B follows A, in percent."""
-    p = bert.next_sentence(text_a, _pair(text_b)).is_next
+    p = bert.next_sentence(text_a, pair_of(text_b)).is_next
     return Found(100 * p, {"p": p, "random": 1 - p})
 
 
 @answer(Kind.CHOICE, facts="p after", names="higher lower similar")
 def swapped(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Whether the probability rises, falls or stays when A and B change places."""
-    return _compared(bert, (text_a, _pair(text_b)), (_pair(text_b), text_a))
+    return _compared(bert, (text_a, pair_of(text_b)), (pair_of(text_b), text_a))
 
 
 @answer(Kind.CHOICE, facts="p after other", names="higher lower similar")
 def replaced(bert: Model, text_a: str, text_b: str | None, other: str) -> Found:
     """Whether the probability rises, falls or stays when the lesson's sentence takes B's place."""
-    return _compared(bert, (text_a, _pair(text_b)), (text_a, other), other=other)
+    return _compared(bert, (text_a, pair_of(text_b)), (text_a, other), other=other)
 
 
 @answer(Kind.CHOICE, facts="p after", names="higher lower similar")
 def repeated(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Whether the probability rises, falls or stays when A is its own B."""
-    return _compared(bert, (text_a, _pair(text_b)), (text_a, text_a))
+    return _compared(bert, (text_a, pair_of(text_b)), (text_a, text_a))
 
 
 def _compared(bert: Model, pair: tuple[str, str], changed: tuple[str, str], **facts: Fact) -> Found:
@@ -252,7 +252,7 @@ def _change(before: float, after: float, **facts: Fact) -> Found:
 def one_segment(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Whether the probability rises, falls or stays when all segment ids are 0."""
     variants = {
-        one.name: one.is_next for one in pair_variants(bert, bert.trace(text_a, _pair(text_b)))
+        one.name: one.is_next for one in pair_variants(bert, bert.trace(text_a, pair_of(text_b)))
     }
     if "all segment ids 0" not in variants:
         raise ValueError("this checkpoint has no second segment. Open a BERT, such as default.")
@@ -262,7 +262,7 @@ def one_segment(bert: Model, text_a: str, text_b: str | None) -> Found:
 @answer(Kind.CHOICE, facts="p swapped replaced", names="order topic both")
 def order_or_topic(bert: Model, text_a: str, text_b: str | None, other: str) -> Found:
     """What lowers the probability more: the wrong order, or a B from elsewhere (the lesson's)."""
-    b = _pair(text_b)
+    b = pair_of(text_b)
     p, order, topic = score_pairs(bert, [(text_a, b), (b, text_a), (text_a, other)])
     by_order, by_topic = p - order, p - topic
     name = "both" if abs(by_order - by_topic) < _ALIKE else "order"
@@ -273,7 +273,7 @@ def order_or_topic(bert: Model, text_a: str, text_b: str | None, other: str) -> 
 @answer(Kind.NUMBER, facts="p bits other_loss")
 def loss_if_it_follows(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Next-sentence loss if B really follows A: -ln of that probability, in nats."""
-    p = bert.next_sentence(text_a, _pair(text_b)).is_next
+    p = bert.next_sentence(text_a, pair_of(text_b)).is_next
     if not 0 < p < 1:
         raise NotShownError("The model is so sure of this pair that a logarithm has no value.")
     return Found(-math.log(p), {"p": p, "bits": -math.log2(p), "other_loss": -math.log(1 - p)})

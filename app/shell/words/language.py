@@ -204,7 +204,7 @@ def in_words(found: Found, code: str = "") -> Found:
     options = (  # a text may be a token, of any word
         replace(
             one,
-            text=found_words(one.text, "layer_head", code=code),
+            text=found_words(one.text, "layer_head", "no_answer_there", code=code),
             value=found_words(one.value, code=code),
         )
         for one in found.options

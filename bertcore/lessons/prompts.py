@@ -1,0 +1,120 @@
+"""Answers about a classifier without a head: two words at a [MASK], beside a fine-tuned one."""
+
+import csv
+import functools
+import re
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+from bertcore.analysis.attribution.task_input import run_task, task_input, whole
+from bertcore.analysis.shared.inputs import log_p_at, mask_positions
+from bertcore.analysis.words.candidates import score_candidates
+from bertcore.lessons.answer import Fact, Found, Kind, NotShownError, answer
+from bertcore.lessons.words import hidden
+from bertcore.model.checkpoints.source import labelled_file
+from bertcore.model.likelihood import Row
+from bertcore.model.model import Model
+from bertcore.training.tasks import open_task_model
+
+TUNED, APART, SHIFTED = "sentiment", "apart", "shifted"
+"""A way to judge reviews: the classifier; or two words at the mask of "It was [MASK].", after which
+may stand APART (that is text B) and SHIFTED (the boundary is what it says without a review)."""
+_SIMILAR = 0.03
+_accuracies: WeakKeyDictionary[Model, dict[str, float]] = WeakKeyDictionary()
+
+
+@functools.cache
+def _reviews() -> tuple[tuple[str, bool], ...]:
+    """Return the reviews that "sentiment" was scored on, and whether each is positive."""
+    with labelled_file(TUNED).open(encoding="utf-8", newline="") as file:
+        rows = [*csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
+    return tuple((text, label == "positive") for text, label in rows)
+
+
+@functools.cache
+def _positive(*texts: str) -> list[float]:
+    """Return the probability of "positive" that "sentiment" gives each text."""
+    model = open_task_model(TUNED, device="cpu")
+    logits = run_task(model, [whole(task_input(model, text)) for text in texts])
+    return [float(row.softmax(-1)[model.labels.index("positive")]) for row in logits]
+
+
+def _log_odds(
+    bert: Model, words: Sequence[str], texts: Sequence[tuple[str, str | None]]
+) -> list[float]:
+    """Return ln p(first) - ln p(second) at the [MASK] of each text."""
+    first, second = (bert.tokenizer.token_to_id(word) for word in words)
+    if first is None or second is None:
+        raise ValueError(f"{' or '.join(words)} is no piece of this vocabulary. Open default.")
+    encodings = [bert.tokenize(*text) for text in texts]
+    places = [mask_positions(one, bert.tokenizer.mask_id)[-1] for one in encodings]
+    rows = [Row(list(one.input_ids), list(one.segment_ids)) for one in encodings]
+    odds = {number: float(row[first] - row[second]) for number, row in log_p_at(bert, rows, places)}
+    return [odds[number] for number in range(len(rows))]
+
+
+def _accuracy(bert: Model, way: str) -> float:
+    """Return the share of the reviews that a way to judge them judges rightly."""
+    known = _accuracies.setdefault(bert, {})
+    if way not in known:
+        texts, good = zip(*_reviews(), strict=True)
+        if way == TUNED:
+            odds, boundary = _positive(*texts), 0.5
+        else:
+            first, second, *how = way.split()
+            prompt = f"It was {bert.tokenizer.mask_token}."
+            pairs = [
+                (text, prompt) if APART in how else (f"{text} {prompt}", None) for text in texts
+            ]
+            *odds, alone = _log_odds(bert, (first, second), [*pairs, (prompt, None)])
+            boundary = alone if SHIFTED in how else 0.0
+        known[way] = sum(
+            (odd > boundary) == one for odd, one in zip(odds, good, strict=True)
+        ) / len(good)
+    return known[way]
+
+
+@answer(Kind.NUMBER, facts="one two p_one p_two both best p")
+def share_of_pair(bert: Model, text_a: str, text_b: str | None, first: str, second: str) -> Found:
+    """Share of the first of two words at a typed [MASK] if there were the two alone, in percent."""
+    found = hidden(bert, text_a, text_b)
+    if found.predictions.originals[found.place] is not None:
+        raise NotShownError("This question needs a mask: end the review with “It was [MASK].”")
+    words = score_candidates(bert, text_a, text_b, [], found.position, (first, second))
+    one, two = (word.probability or 0.0 for word in words)
+    facts: dict[str, Fact] = {"one": first, "two": second, "p_one": one, "p_two": two}
+    best = {name: found.facts[name] for name in ("best", "p")}
+    return Found(100 * one / (one + two), {**facts, "both": one + two, **best})
+
+
+@answer(Kind.NUMBER, facts="review p label")
+def positive_share(bert: Model, text_a: str, text_b: str | None) -> Found:
+    """Probability of "positive" by the shipped classifier, in percent.
+
+    "sentiment" does not read the sentence with the mask.
+    """
+    mask = re.escape(bert.tokenizer.mask_token)
+    review = re.sub(rf"[^.!?]*{mask}[^.!?]*[.!?]?", "", text_a).strip()
+    if not review:
+        raise NotShownError("This text has no review: only the sentence with the mask is there.")
+    (p,) = _positive(review)
+    label = "positive" if p > 0.5 else "negative"
+    return Found(100 * p, {"review": review, "p": p, "label": label})
+
+
+@answer(Kind.NUMBER, facts="way num")
+def accuracy_of_way(bert: Model, text_a: str, text_b: str | None, way: str) -> Found:
+    """Percent of the shipped reviews that are judged rightly, by two words at a [MASK] or a head.
+
+    Args:
+        way: "great terrible", with "apart" or "shifted" after it, or "sentiment".
+    """
+    return Found(100 * _accuracy(bert, way), {"way": way, "num": len(_reviews())})
+
+
+@answer(Kind.CHOICE, facts="of_first of_second num", names="first second similar")
+def better_way(bert: Model, text_a: str, text_b: str | None, first: str, second: str) -> Found:
+    """Which of two ways judges more reviews rightly; "similar": within three points."""
+    one, two = _accuracy(bert, first), _accuracy(bert, second)
+    name = "similar" if abs(one - two) <= _SIMILAR else "first" if one > two else "second"
+    return Found(name, {"of_first": one, "of_second": two, "num": len(_reviews())})
