@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 RESULTS = Path(__file__).parent / "RESULTS.md"
 BENCHMARKS = (
     "machine trace attention_views live_file page_speed first_visit memory edit_time visitors "
-    "gpu encode pretrain pretrain_loss finetune number_formats finetune_tasks objectives families"
+    "gpu encode pretrain pretrain_loss finetune number_formats finetune_tasks objectives families "
+    "sizes"
 ).split()
 """Each a module with `run`, which returns its tables; in the order in which all of them run."""
 
@@ -74,6 +75,7 @@ SETTINGS = {
         Setting("--gpu-device", "device", str, "cpu, to try it without one"),
         Setting("--gpu-seconds", "seconds", float, "of each measurement"),
     ],
+    "sizes": [Setting("--environments", "environments", Path, "of 0.2.0 and of now", 2)],
     "encode": [
         Setting("--encode-sentences", "sentences", int, "per round"),
         Setting("--encode-rounds", "rounds", int),
