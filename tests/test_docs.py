@@ -128,6 +128,12 @@ def test_newcomers_have_a_path_of_six_pages() -> None:
 
 def test_the_documentation_stays_short() -> None:
     assert sum(path.stat().st_size for path in DOCS.glob("*.md")) <= MAX_DOCS_BYTES
+    architecture = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    assert len(architecture.splitlines()) <= 120
+    changes = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## .*?(?=^## )", changes, re.MULTILINE | re.DOTALL)
+    assert newest is not None
+    assert len(newest[0].splitlines()) <= 41, "what a person needs, in forty lines"
 
 
 NAMED = {
