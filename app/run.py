@@ -48,7 +48,6 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state="auto" if lesson is None else "collapsed",
     )
-    st.html(ROOT / "app" / "shell" / "style.css")
     visits.follow()
     state.begin_run()
     language.key()

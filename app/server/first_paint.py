@@ -1,8 +1,9 @@
-"""What the server adds to Streamlit's page: the door, seen before Python has drawn anything."""
+"""What the server adds to Streamlit's page: the style sheet, and the door, before Python draws."""
 
 import json
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -30,6 +31,7 @@ HISTORY = """<script>{
     ? history.replaceState(state, title, url) : push(state, title, url);
 }</script>"""
 """The address follows each choice; *Back* leads to the page before, not through all choices."""
+_SHEET = Path(__file__).parents[1] / "shell" / "style.css"
 _STYLE = """<style>
 @font-face {{ font-family: "Source Sans"; font-weight: 200 900; src: url("{font}"); }}
 #first-door.drawn {{
@@ -67,6 +69,7 @@ class FirstPaint:
             headers = MutableHeaders(scope=start)
             if start["status"] == 200 and headers.get("content-type", "").startswith("text/html"):
                 page = body.decode().replace("<head>", f"<head>{HISTORY}", 1)
+                page = page.replace("</body>", f"<style>{style_sheet()}</style></body>", 1)
                 body = (with_door(page) if is_door else page).encode()
                 headers["content-length"] = str(len(body))
                 for name in ("etag", "last-modified"):  # of the file
@@ -97,6 +100,15 @@ def with_door(page: str) -> str:
     style = _STYLE.format(font=font[1] if font else "", colours=_colours())
     before, root, after = tail.partition('<div id="root">')
     return f"{head}{style}</head>{before}{_PLACE.format(script=script())}{root}{after}"
+
+
+@cache
+def style_sheet() -> str:
+    """Return the style sheet of all pages, which stands behind Streamlit's own and wins over them.
+
+    In the page it is sent once a visit, and not with each run.
+    """
+    return _SHEET.read_text(encoding="utf-8")
 
 
 @cache
