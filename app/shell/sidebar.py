@@ -1,6 +1,8 @@
 """The sidebar: checkpoint, device, precision, size, and unloading."""
 
+import functools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -215,14 +217,11 @@ def distinct_names(sources: Sequence[str]) -> dict[str, str]:
 
     Streamlit reports a choice by its name: of two folders "seed-1" the wrong one would open.
     """
-    names = {}
+    found, names = {*sources}, {}
+    counted = functools.cache(lambda length: Counter(_tail(source, length) for source in found))
     for source in sources:
-        others = [other for other in sources if other != source]
-        names[source] = source
-        for length in range(1, len(Path(source).parts) + 1):
-            if _tail(source, length) not in {_tail(other, length) for other in others}:
-                names[source] = _tail(source, length)
-                break
+        tails = ((n, _tail(source, n)) for n in range(1, len(Path(source).parts) + 1))
+        names[source] = next((tail for n, tail in tails if counted(n)[tail] == 1), source)
     return names
 
 

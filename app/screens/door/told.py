@@ -181,14 +181,14 @@ def message(
     """
     return {
         "title": tr(PAGE.title),
-        "line": [*glossary.parts(tr(PAGE.purpose))],
+        "line": glossary.parts(tr(PAGE.purpose)),
         "names": {name: tr(text) for name, text in NAMES.items()},
         "text": texts[0],
         "parts": list(parts),
         "hidden": list(hidden),
         "gaps": list(gaps),
         "notes": list(notes),
-        "by": [*glossary.parts(by)],
+        "by": glossary.parts(by),
         "ways": [
             dict(zip(("to", "href", "label", "about"), (to, href, *map(tr, WAYS[to])), strict=True))
             for to, href in addresses.items()

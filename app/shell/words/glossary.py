@@ -3,7 +3,7 @@
 import functools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import NamedTuple
 
@@ -62,24 +62,28 @@ def offer(info: PageInfo, row: DeltaGenerator, marks: SpecialTokens) -> None:
         row.popover(title, type="tertiary", icon=icon).markdown(own_markdown(listed, marks))
 
 
-def parts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text in the visitor's language: each with its meaning, or "".
+def parts(text: str) -> list[tuple[str, str]]:
+    """Return the parts of a text in the visitor's language: each with its meaning, or "".
 
     A word is explained where it stands first; of two that overlap, the longer is.
     """
+    return [*_parts(text, language())]
+
+
+@functools.lru_cache(maxsize=512)  # a page has the same texts in each run
+def _parts(text: str, code: str) -> tuple[tuple[str, str], ...]:
     found = (
         (match.start(), -match.end(), entry.meaning)
-        for entry in glossary(language()).values()
+        for entry in glossary(code).values()
         for match in entry.forms.finditer(text)
     )
-    done, explained = 0, set[str]()
+    done, explained, cut = 0, set[str](), list[tuple[str, str]]()
     for start, end, meaning in sorted(found):
         if start >= done and meaning not in explained:
-            yield text[done:start], ""
-            yield text[start:-end], meaning
+            cut += [(text[done:start], ""), (text[start:-end], meaning)]
             done = -end
             explained.add(meaning)
-    yield text[done:], ""
+    return (*cut, (text[done:], ""))
 
 
 def explained(html: str, place: str, known: str = "") -> str:

@@ -7,6 +7,7 @@ and `texts/ru.toml` have the others by the English one. The guide's words have n
 import functools
 import json
 import re
+import threading
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,6 +31,8 @@ from ..state import Field
 FOLDER = Path(__file__).parent
 LANGUAGE = Field("lesson_language", ENGLISH)
 """Of the whole app; its name is that of links to lessons, which had languages first."""
+_RUN = threading.local()
+"""`code`: the language of the run in this thread, for which hundreds of texts ask."""
 _UNKNOWN, _MARKED = "_lesson_language_unknown", "_language_marked"
 _NOTED = "_language_noted"
 """Session state: name of the page on which it was noted that others than the first are English."""
@@ -116,6 +119,8 @@ def language() -> str:
 
     A choice is kept by the browser. English if that is none of ours.
     """
+    if code := getattr(_RUN, "code", ""):
+        return str(code)
     code = LANGUAGE.value if LANGUAGE.is_chosen else kept.kept("language") or _of_browser()
     return code if code in languages() else ENGLISH
 
@@ -127,12 +132,14 @@ def _of_browser() -> str:
 
 def key() -> str:
     """Return the field's key; the language is in the address from now on, unless the browser's."""
+    _RUN.code = ""
     if not LANGUAGE.is_chosen:
         LANGUAGE.put(language(), has_widget=False)
     if LANGUAGE.value not in languages():
         st.session_state[_UNKNOWN] = LANGUAGE.value
     name = LANGUAGE.key(default=_of_browser(), options=tuple(languages()))
     kept.keep("language", "" if LANGUAGE.value == _of_browser() else LANGUAGE.value)
+    _RUN.code = language()
     return name
 
 
@@ -153,6 +160,7 @@ def choose() -> None:
 
 
 def _chosen(key: str) -> None:
+    _RUN.code = ""
     LANGUAGE.put(st.session_state[key])
     forget_unknown()
     state.write_all()  # the browser has the choices of rows of buttons by their former words
