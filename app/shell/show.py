@@ -90,7 +90,8 @@ def show(
         scheme=scheme(),
     )
     record = result if with_json else None
-    foot(view.name, data, code, read if with_caption else "", record=record, report=report)
+    told = read if with_caption else ""
+    foot(view.name, lambda: data, code, told, record=record, report=report)
     return result
 
 
@@ -132,8 +133,8 @@ def offer(
             how_to_read=read,
         )
     record = result if with_json else None
-    name, data, told = file or view.name, view.table(result), read if with_caption else ""
-    foot(name, data, code, told, width=width, record=record, report=report)
+    data, told = partial(view.table, result), read if with_caption else ""
+    foot(file or view.name, data, code, told, width=width, record=record, report=report)
 
 
 def is_hidden(view: View[Any]) -> bool:
@@ -270,7 +271,7 @@ def _offer_file(
 
 def foot(
     name: str,
-    data: Data,
+    make_data: Callable[[], Data],
     code: str,
     read: str,
     *,
@@ -281,6 +282,7 @@ def foot(
     """Draw the row under a picture: how to read it, and the menu of the view.
 
     Args:
+        make_data: Returns the numbers; called when the menu is opened.
         read: How to read it, as Markdown; empty for none.
         record: What is offered as JSON; None for nothing.
         report: Makes the HTML file of what is shown, when it is asked for; None for none.
@@ -294,12 +296,16 @@ def foot(
     ):
         if read:
             how_to_read(read)
-        _menu(name, data, code, record, report)
+        _menu(name, make_data, code, record, report)
 
 
 @frame.fragment
 def _menu(
-    name: str, data: Data, code: str, record: object, report: Callable[[], bytes] | None
+    name: str,
+    make_data: Callable[[], Data],
+    code: str,
+    record: object,
+    report: Callable[[], bytes] | None,
 ) -> None:
     """Draw a view's menu; what is in it is drawn when it is opened."""
     icon = ":material/more_horiz:"
@@ -307,7 +313,7 @@ def _menu(
     if not menu.open:
         return
     with menu:
-        row = st.container(horizontal=True, gap="small")
+        row, data = st.container(horizontal=True, gap="small"), make_data()
         kind = "CSV" if isinstance(data, pd.DataFrame) else "NPZ"
         mime, write = DATA[kind]
         _offer_file(row, kind, name, mime, partial(write, data), DATA_HELP)
