@@ -92,8 +92,8 @@ def message(
     return transport.pack(
         header,
         glance.bands,
-        glance.heads.codes,
-        glance.links.codes,
+        transport.Deflated(glance.heads.codes),
+        transport.Deflated(glance.links.codes),
         transport.decoding_table(),
         theme.diverging_bytes(),
         np.packbits(glance.links.missing),

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bertcore import Model, Trace
 from bertcore.analysis.heads.attention import input_tokens, thumbnails
-from bertcore.analysis.mixing.layer_parts import attention_outputs, neuron_activations
+from bertcore.analysis.mixing.layer_parts import Passage, neuron_activations, passage
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import predict_masks, replaced_tokens
@@ -114,17 +114,18 @@ def summarize(
 ) -> Glance:
     """Run a text with some tokens hidden, and reduce it to what is drawn."""
     encoding = masked_encoding(bert, text_a, text_b, masked) if masked else None
-    return reduced(bert, bert.trace(text_a, text_b, encoding=encoding))
+    return reduced(bert, passage(bert, bert.trace(text_a, text_b, encoding=encoding)))
 
 
-def reduced(bert: Model, trace: Trace) -> Glance:
-    """Reduce a trace to what is drawn."""
+def reduced(bert: Model, passed: Passage) -> Glance:
+    """Reduce what becomes of a text to what is drawn."""
+    trace = passed.trace
     plain = bert.tokenize(trace.text_a, trace.text_b)
     pairs = enumerate(zip(plain.input_ids, trace.input_ids, strict=True))
     masks = tuple(place for place, (written, read) in pairs if written != read)
     predictions = _predictions(bert, trace, masks)
     rows = rows_to_draw(trace.text_ids, keep=[prediction.position for prediction in predictions])
-    columns, bands = vector_columns(bert, trace, rows)
+    columns, bands = vector_columns(bert, passed, rows)
     twins = find_twins(trace)
     attentions = trace.attentions.float()
     return Glance(
@@ -172,21 +173,20 @@ def _cosine(states: Tensor, pair: tuple[int, int]) -> float:
 
 
 def vector_columns(
-    bert: Model, trace: Trace, rows: Sequence[int]
+    bert: Model, passed: Passage, rows: Sequence[int]
 ) -> tuple[list[Column], NDArray[np.int8]]:
     """Return the columns of vectors and their bands, int8 [columns, R, NUM_BANDS].
 
     Segments and positions that the architecture lacks are a column of zeros with scale 0.
     """
-    embeddings, states = trace.embeddings, trace.hidden_states
-    zeros = torch.zeros(trace.num_tokens, NUM_BANDS)
+    embeddings, states = passed.trace.embeddings, passed.trace.hidden_states
+    halves, zeros = passed.after_attention, torch.zeros(len(states[0]), NUM_BANDS)
     vectors: list[tuple[str, int, Tensor]] = [
         ("token", -1, embeddings.token),
         ("segment", -1, zeros if embeddings.segment is None else embeddings.segment),
         ("position", -1, zeros if embeddings.position is None else embeddings.position),
         ("input", -1, states[0]),
     ]
-    halves = attention_outputs(bert, states) if "parts" in bert.capabilities else None
     for layer, state in enumerate(states[1:]):
         if halves is not None:
             vectors.append(("attention", layer, halves[layer]))

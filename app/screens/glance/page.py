@@ -1,12 +1,18 @@
 """BERT at a glance: the whole network on one text, from the characters to the predictions."""
 
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
 import streamlit as st
+
+from bertcore.analysis.mixing.layer_parts import Passage, passage
 
 from ...navigation import PAGES
 from ...parts.walk import drawing
 from ...parts.walk.drawing import OpenedPart
-from ...parts.walk.steps import walk
-from ...parts.walk.summary import reduced
+from ...parts.walk.steps import Step, walk
+from ...parts.walk.summary import Glance, reduced
 from ...shell import Field, cache, computed, frame, hidden, offer, open_page
 from ...shell.guide import catalogue, guide
 from ...shell.links import (
@@ -43,6 +49,28 @@ STEP = Field("step", 0)
 _OPENED = "_glance_opened"
 
 
+class Passed(NamedTuple):
+    """Key of what becomes of a text, for `cache.computed`."""
+
+    bert_key: cache.BertKey
+    reading: cache.Texts
+
+    @property
+    def stands_for(self) -> Passage:
+        """Its vectors, which the drawing and the downloads read."""
+        return cache.computed(passage, *self)
+
+
+def glance_of(page: frame.Page) -> Glance:
+    """Return the numbers of the drawing."""
+    return cache.computed(reduced, page.bert_key, Passed(page.bert_key, page.reading))
+
+
+def message_of_file(page: frame.Page, steps: Sequence[Step], step: int) -> bytes:
+    """Return what the drawing in an HTML file shows."""
+    return drawing.message(page.bert, glance_of(page), steps, step)
+
+
 @frame.fragment
 def show(page: frame.Page, first_step: int) -> None:
     """Draw the network; runs alone when another step is chosen.
@@ -50,8 +78,7 @@ def show(page: frame.Page, first_step: int) -> None:
     Args:
         first_step: The step that was open when the page was drawn.
     """
-    bert = page.bert
-    glance = cache.computed(reduced, page.bert_key, page.reading)
+    bert, glance = page.bert, glance_of(page)
     steps = walk(bert, glance, page.marks, tr)
     STEP.key(low=0, high=len(steps) - 1)
     first_step = max(0, min(first_step, len(steps) - 1))
@@ -77,7 +104,7 @@ def show(page: frame.Page, first_step: int) -> None:
     if page_name is not None:
         open_page(page_name)
 
-    drawn = {"message": drawing.message(bert, glance, steps, STEP.value)}
+    drawn = {"message": partial(message_of_file, page, steps, STEP.value)}
     offer(GLANCE, page, computed(GLANCE, page), drawn=drawn, title="BERT at a glance")
 
 

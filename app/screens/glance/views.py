@@ -1,5 +1,7 @@
 """What the page shows: the whole network on one text, drawn by a component."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bertcore import Model
@@ -30,20 +32,20 @@ def passage_arrays(passed: Passage) -> Data:
 
 
 def part(
-    passed: Passage, *, bert: Model | None = None, message: bytes | None = None
+    passed: Passage, *, bert: Model | None = None, message: Callable[[], bytes] | None = None
 ) -> ScriptedPicture:
     """Return the drawing for an HTML file.
 
     Args:
         bert: The checkpoint, if there is no `message`.
-        message: What the page has sent to its own drawing.
+        message: Returns what the drawing shows.
     """
     if message is None:
         assert bert is not None
-        glance = reduced(bert, passed.trace)
+        glance = reduced(bert, passed)
         steps = walk(bert, glance, marks_of(bert.tokenizer))
-        message = drawing.message(bert, glance, steps, 0)
-    return drawing.COMPONENT.part(message)
+        return drawing.COMPONENT.part(drawing.message(bert, glance, steps, 0))
+    return drawing.COMPONENT.part(message())
 
 
 GLANCE = View(

@@ -1,6 +1,7 @@
 """BERT at a glance in a live file: its message against the one that Python makes."""
 
 import json
+import zlib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,13 @@ def opened(message: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
     header = json.loads(message[4:start])
     kinds = [np.int8, np.uint8, np.uint8, np.float32, np.uint8, np.uint8]
     blocks = header.pop("blocks")
-    return header, [
-        np.frombuffer(message[start + at : start + at + size], kind)
-        for (at, size), kind in zip(blocks, kinds, strict=True)
-    ]
+    parts = (
+        zlib.decompress(message[start + at : start + at + size])
+        if deflated
+        else message[start + at : start + at + size]
+        for at, size, *deflated in blocks
+    )
+    return header, [np.frombuffer(part, kind) for part, kind in zip(parts, kinds, strict=True)]
 
 
 def same(ours: Any, theirs: Any, where: str = "") -> None:

@@ -15,7 +15,7 @@ from app.parts.walk.summary import MISSING, find_twins, summarize, text_words, v
 from app.plots.special_tokens import marks_of
 from app.plots.vector_strips import NUM_BANDS, rows_to_draw
 from bertcore import Bert, load
-from bertcore.analysis.mixing.layer_parts import attention_outputs
+from bertcore.analysis.mixing.layer_parts import attention_outputs, passage
 from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.analysis.words.next_words import predict_next
 from bertcore.analysis.words.predictions import predict_masks
@@ -54,7 +54,7 @@ def test_a_word_is_hidden_and_every_number_is_of_that_input(bert: Bert) -> None:
 def test_the_cells_of_a_vector_are_means_of_its_dimensions(bert: Bert) -> None:
     trace = bert.trace(A, B)
     rows = list(range(trace.num_tokens))
-    columns, bands = vector_columns(bert, trace, rows)
+    columns, bands = vector_columns(bert, passage(bert, trace), rows)
     kinds = [column.kind for column in columns]
     inputs = ["token", "segment", "position", "input"]
     assert kinds == [*inputs, "attention", "neurons", "layer", "attention", "layer"]
