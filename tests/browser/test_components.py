@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Page, expect
@@ -119,7 +120,7 @@ def network(name: str) -> dict[str, Any]:
         "after": 0,
         "place": 1,
         "unread": 2,
-        "nets": [{"side": "both", "weights": [[[0.5, 0.5], [0.5, 0.5]]], "reader": 1}],
+        "nets": [architectures._net(np.full((1, 2, 2), 0.5, np.float32), 1, range(2), "both")],
         "best": (),
         "result": "half of it",
     }

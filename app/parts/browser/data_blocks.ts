@@ -6,7 +6,11 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 export function heldBytes(id: string): Bytes {
   const held = document.getElementById(id);
   if (!held) throw new Error(`the page has no data block ${id}`);
-  return Uint8Array.from(atob(held.textContent ?? ""), (letter) => letter.charCodeAt(0));
+  return fromBase64(held.textContent ?? "");
+}
+
+export function fromBase64(text: string): Bytes {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }
 
 export async function inflate(bytes: Bytes): Promise<Bytes> {

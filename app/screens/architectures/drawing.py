@@ -1,5 +1,6 @@
 """The component that draws networks side by side."""
 
+import base64
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ from ...parts.component import Component
 COMPONENT = Component("bertscope_architectures", __file__)
 MOST_ROWS = 24  # most tokens that are drawn of a longer text, around the place
 NOTHING = 1e-3  # value-zeroing shares below this are drawn as zero
+UNIT = 1e-4  # of the weights that are sent
 
 Side = Literal["both", "left", "right"]
 
@@ -111,9 +113,20 @@ def paths_panel(
 
 def message(panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the drawing's message; the largest weight of all panels is the darkest."""
-    weights = [np.array(net["weights"]) for panel in panels for net in panel["nets"]]
-    most = max((float(net.max()) for net in weights if net.size), default=0.0)
-    return {"panels": list(panels), "most": most or 1.0}
+    weights = [net["weights"] for panel in panels for net in panel["nets"]]
+    most = max((int(net.max()) for net in weights if net.size), default=0)
+    coded = [
+        {**panel, "nets": [{**net, "weights": _coded(net["weights"])} for net in panel["nets"]]}
+        for panel in panels
+    ]
+    return {"panels": coded, "most": most * UNIT or 1.0}
+
+
+def _coded(weights: NDArray[np.uint16]) -> dict[str, str]:
+    """Return which weights are above 0, one bit each, and those, as base64: half are not."""
+    above = weights > 0
+    parts = {"above": np.packbits(above), "values": weights[above].astype("<u2")}
+    return {name: base64.b64encode(part.tobytes()).decode() for name, part in parts.items()}
 
 
 def draw(
@@ -151,5 +164,10 @@ def _frame(
 def _net(weights: NDArray[np.float32], reader: int, rows: range, side: Side) -> dict[str, Any]:
     shown = weights[:, rows.start : rows.stop, rows.start : rows.stop]
     # Four digits; a weight above 0 stays above 0, since it shows which tokens may be seen.
-    rounded = np.where(shown > 0, np.maximum(shown.round(4), 1e-4), 0.0)
-    return {"side": side, "weights": rounded.tolist(), "reader": reader - rows.start}
+    rounded = np.where(shown > 0, np.maximum((shown / UNIT).round(), 1), 0).astype(np.uint16)
+    return {
+        "side": side,
+        "layers": len(rounded),
+        "weights": rounded,
+        "reader": reader - rows.start,
+    }

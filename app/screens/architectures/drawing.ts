@@ -5,7 +5,7 @@ import "./drawing.css";
 import type { Mounted } from "../../parts/browser/component";
 import { element, kept, replaceKeepingFocus } from "../../parts/browser/elements";
 import { legible, percent, shorten } from "../../parts/browser/text";
-import { cone, direction, edges, ink, reads, sees, touched, type Drawing, type Edge, type Net, type Panel, type Spot } from "./model";
+import { cone, direction, edges, ink, reads, received, sees, touched, type Drawing, type Edge, type Net, type Panel, type SentDrawing, type Spot } from "./model";
 
 const WIDTH = 300;
 const LABELS = 82; // where the tokens end
@@ -19,8 +19,18 @@ const LEGEND: [string, string][] = [
   ["left", "looks to the left"], ["right", "looks to the right"], ["itself", "at itself"], ["guess", "the guess"],
 ];
 
+<<<<<<< HEAD
 export default function component({ parentElement, data, setTriggerValue }: Mounted<Drawing>): void {
   const root = kept(parentElement, "architectures");
+=======
+export default function component({ parentElement, data: sent, setTriggerValue }: Mounted<SentDrawing>): void {
+  const data = received(sent);
+  let root = parentElement.querySelector<HTMLElement>(".architectures");
+  if (!root) {
+    root = element("div", { className: "architectures" });
+    parentElement.appendChild(root);
+  }
+>>>>>>> 502bbe5e (Send the weights of the networks side by side as bytes)
   const pick = (panel: number, row: number) => setTriggerValue("picked", { panel, row });
   replaceKeepingFocus(root, "data-network", legend(data), element("div", { className: "panels" },
     ...data.panels.map((panel, number) => new Network(panel, data.most, (row) => pick(number, row)).root)));

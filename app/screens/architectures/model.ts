@@ -1,5 +1,9 @@
 // What the drawing is sent, and what it makes of it.
 
+import { fromBase64 } from "../../parts/browser/data_blocks";
+import { range } from "../../parts/browser/text";
+import { asFlags } from "../../parts/canvas/shared/transport";
+
 export interface Net {
   /** Which side its tokens attend to. */
   side: "both" | "left" | "right";
@@ -37,6 +41,36 @@ export interface Drawing {
   panels: Panel[];
   /** The largest weight has this share of ink. */
   most: number;
+}
+
+/** A network as it is sent: bits of the weights that are above 0, and these in units of UNIT. */
+export interface SentNet extends Omit<Net, "weights"> {
+  layers: number;
+  weights: { above: string; values: string };
+}
+
+/** The drawing as it is sent. */
+export interface SentDrawing extends Omit<Drawing, "panels"> {
+  panels: (Omit<Panel, "nets"> & { nets: SentNet[] })[];
+}
+
+const UNIT = 1e-4;
+
+export function received({ panels, most }: SentDrawing): Drawing {
+  return { most, panels: panels.map((panel) => ({
+    ...panel, nets: panel.nets.map((net) => ({ ...net, weights: decoded(net, panel.tokens.length) })),
+  })) };
+}
+
+function decoded({ layers, weights }: SentNet, size: number): number[][][] {
+  const values = new Uint16Array(fromBase64(weights.values).buffer);
+  const above = asFlags(fromBase64(weights.above), 0, layers * size * size);
+  let next = 0;
+  const flat = Array.from(above, (is) => (is ? values[next++] * UNIT : 0));
+  return range(layers).map((layer) => range(size).map((query) => {
+    const start = (layer * size + query) * size;
+    return flat.slice(start, start + size);
+  }));
 }
 
 export interface Spot {

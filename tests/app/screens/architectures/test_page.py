@@ -1,5 +1,6 @@
 """The page BERT, GPT, ELMo: the core's numbers, with and without a twin; odd texts."""
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from numpy.typing import NDArray
 from streamlit.testing.v1 import AppTest
 
 from app.screens.architectures import drawing, page
@@ -86,7 +88,23 @@ def sent(app: AppTest, key: str) -> dict[str, Any]:
     found = [json.loads(one.proto.json) for one in app.get("bidi_component")]
     one: dict[str, Any]
     *_, one = [data for data in found if key in data]  # that of the heading, if one is open
+    for panel in one.get("panels", ()):
+        for net in panel["nets"]:
+            net["weights"] = decoded(net, len(panel["tokens"]))
     return one
+
+
+def decoded(net: dict[str, Any], size: int) -> NDArray[np.float32]:
+    """Return the weights of a network as its drawing reads them."""
+    above, values = (
+        np.frombuffer(base64.b64decode(net["weights"][name]), kind)
+        for name, kind in (("above", np.uint8), ("values", "<u2"))
+    )
+    weights = np.zeros((net["layers"], size, size), np.float32)
+    weights[np.unpackbits(above, count=weights.size).reshape(weights.shape) > 0] = (
+        values * drawing.UNIT
+    )
+    return weights
 
 
 def guesses(panel: dict[str, Any]) -> list[tuple[str, float]]:
