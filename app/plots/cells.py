@@ -84,7 +84,6 @@ def add_clicks(
     *,
     size: float,
     words: Sequence[str],
-    hover: str = "%{text}<extra></extra>",
     opened: tuple[int, int] | None,
 ) -> None:
     """Make the cells of a heat map clickable, and frame the open one.
@@ -95,8 +94,7 @@ def add_clicks(
         shape: [R, C].
         clicked: What a click on each cell gives, row by row, as `customdata`.
         size: Of a point, in pixels.
-        words: Text of each cell, row by row, for `hover`.
-        hover: Plotly's template of what is shown at a point.
+        words: What is shown at each cell, row by row, in Plotly's HTML.
         opened: Row and column of the framed cell, or None.
     """
     rows, columns = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
@@ -108,7 +106,7 @@ def add_clicks(
         marker={"symbol": "square", "size": size, "opacity": 0.0},
         customdata=list(clicked),
         text=list(words),
-        hovertemplate=hover,
+        hovertemplate="%{text}<extra></extra>",
         showlegend=False,
     )
     if opened is not None:

@@ -170,40 +170,19 @@ class Figure:
         """Draw a line over the whole width, its text above its right end."""
         for x_axis, y_axis in self._plots(row, col):
             where = {"xref": f"{x_axis} domain", "yref": y_axis}
-            line = {"x0": 0, "x1": 1, "y0": y, "y1": y, **properties}
-            place = {"x": 1, "xanchor": "right", "y": y, "yanchor": "bottom"}
-            self._add_line(where, line, place, annotation)
+            line = {"type": "line", "x0": 0, "x1": 1, "y0": y, "y1": y, **properties}
+            self._add("shapes", {**line, **where}, None, None)
+            if annotation is not None:
+                place = {"x": 1, "xanchor": "right", "y": y, "yanchor": "bottom"}
+                text = {**place, "showarrow": False, **annotation, **where}
+                self._add("annotations", text, None, None)
 
-    def add_vline(
-        self,
-        x: float,
-        row: int | None = None,
-        col: int | None = None,
-        annotation: Properties | None = None,
-        is_drawn: bool = True,
-        **properties: Any,
-    ) -> None:
-        """Draw a line over the whole height, its text to the right of its upper end; without
-        `is_drawn` the text alone."""
-        for x_axis, y_axis in self._plots(row, col):
+    def add_vline(self, x: float, row: int | None = None, **properties: Any) -> None:
+        """Draw a line over the whole height."""
+        for x_axis, y_axis in self._plots(row, None):
             where = {"xref": x_axis, "yref": f"{y_axis} domain"}
-            line = {"x0": x, "x1": x, "y0": 0, "y1": 1, **properties}
-            place = {"x": x, "xanchor": "left", "y": 1, "yanchor": "top"}
-            self._add_line(where, line if is_drawn else None, place, annotation)
-
-    def _add_line(
-        self,
-        where: Properties,
-        line: Properties | None,
-        place: Properties,
-        annotation: Properties | None,
-    ) -> None:
-        """Draw a line over a plot, whose axes `where` names, and a text at a place of it."""
-        if line is not None:
-            self._add("shapes", {"type": "line", **line, **where}, None, None)
-        if annotation is not None:
-            text = {**place, "showarrow": False, **annotation, **where}
-            self._add("annotations", text, None, None)
+            line = {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, **properties}
+            self._add("shapes", {**line, **where}, None, None)
 
     def _add(self, kind: str, properties: Properties, row: int | None, col: int | None) -> None:
         added = _expanded(properties)

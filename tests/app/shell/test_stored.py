@@ -1,7 +1,6 @@
 """Results that ship: found where nothing has changed, refused otherwise, and those of today."""
 
 import hashlib
-import importlib.util
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from app.shell.jobs import background
 from bertcore import Model
 from bertcore.analysis.space.geometry import Geometry
 from bertcore.data.texts import Sentence
+from tests.support.docs_scripts import script
 
 ROOT = Path(__file__).parents[3]
 SOURCE = "app/shell/stored.py"
@@ -161,16 +161,7 @@ def test_what_has_no_name_everywhere_is_not_looked_up() -> None:
 # ---- those that ship ----
 
 
-def script() -> Any:
-    spec = importlib.util.spec_from_file_location("make_stored", ROOT / "docs" / "make_stored.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-make_stored = script()
+make_stored = script("make_stored")
 
 
 def manifest() -> Any:

@@ -1,8 +1,6 @@
 """The door: its words and gaps, what it says of odd texts and checkpoints, and its stored look."""
 
-import importlib.util
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +14,9 @@ from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell.words.language import languages
 from bertcore import load
 from bertcore.analysis.words.predictions import predict_masks
+from tests.support.docs_scripts import script
 from tests.support.opened import page_of
 
-ROOT = Path(__file__).parents[4]
 MAKE = "run `python docs/make_stored.py door` and commit first_paint.json"
 
 
@@ -66,17 +64,8 @@ def said(parts: list[tuple[str, str]]) -> str:
     return "".join(part for part, _ in parts)
 
 
-def make_stored() -> Any:
-    spec = importlib.util.spec_from_file_location("make_stored", ROOT / "docs" / "make_stored.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_what_is_drawn_before_python_answers_is_what_python_draws() -> None:
-    module = make_stored()
+    module = script("make_stored")
     stored, now = json.loads(FIRST.read_text()), json.loads(json.dumps(module.first_doors()))
     assert [*stored] == [*languages()]
     assert module.difference(stored, now) == "", MAKE

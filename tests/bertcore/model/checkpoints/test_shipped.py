@@ -4,11 +4,9 @@ Those of `sentiment`, `pos` and `qa` are of float32. Of the others only float16 
 machine that trained them, so their answers guard against changes, not against rounding.
 """
 
-import importlib.util
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -21,6 +19,7 @@ from bertcore.analysis.words.next_words import predict_next
 from bertcore.model.checkpoints.source import CAUSAL, DEFAULT, FINE_TUNED, SHIPPED, TOYS, read_toy
 from bertcore.model.objectives.table import OBJECTIVES
 from bertcore.training.tasks import open_task_model
+from tests.support.docs_scripts import script
 
 ROOT = Path(__file__).parents[4]
 TOLERANCE = 2e-3
@@ -32,26 +31,16 @@ WHOLE = [name for name in SHIPPED if name not in TOYS]
 TEXTS = ("The old man went to the river. It was cold.", "He wanted to see the city again.")
 
 
-@pytest.fixture(scope="module")
-def shipping() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("shipping", ROOT / "docs/ship_checkpoint.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def _weights(name: str) -> Path:
     (file,) = SHIPPED[name].glob("*.safetensors")
     return file
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_float16_weights_answer_as_the_originals(name: str, shipping: ModuleType) -> None:
+def test_float16_weights_answer_as_the_originals(name: str) -> None:
     tensors = load_file(_weights(name))
     assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float16)}
-    answers = shipping.answers_of(name, name)
+    answers = script("ship_checkpoint").answers_of(name, name)
     with np.load(ROOT / f"tests/data/float32_answers/{name}.npz") as originals:
         assert answers.keys() == set(originals.files)
         for key, answer in answers.items():
