@@ -19,18 +19,9 @@ const LEGEND: [string, string][] = [
   ["left", "looks to the left"], ["right", "looks to the right"], ["itself", "at itself"], ["guess", "the guess"],
 ];
 
-<<<<<<< HEAD
-export default function component({ parentElement, data, setTriggerValue }: Mounted<Drawing>): void {
-  const root = kept(parentElement, "architectures");
-=======
 export default function component({ parentElement, data: sent, setTriggerValue }: Mounted<SentDrawing>): void {
   const data = received(sent);
-  let root = parentElement.querySelector<HTMLElement>(".architectures");
-  if (!root) {
-    root = element("div", { className: "architectures" });
-    parentElement.appendChild(root);
-  }
->>>>>>> 502bbe5e (Send the weights of the networks side by side as bytes)
+  const root = kept(parentElement, "architectures");
   const pick = (panel: number, row: number) => setTriggerValue("picked", { panel, row });
   replaceKeepingFocus(root, "data-network", legend(data), element("div", { className: "panels" },
     ...data.panels.map((panel, number) => new Network(panel, data.most, (row) => pick(number, row)).root)));
