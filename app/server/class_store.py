@@ -35,29 +35,7 @@ OWN = "-own"
 """End of a lesson's name for answers on a sentence of the learner's own."""
 _CONSONANTS, _VOWELS = "bdfglmnprst", "aeiou"
 
-_TABLES = """
-CREATE TABLE class (name TEXT NOT NULL, is_held INTEGER NOT NULL);
-CREATE TABLE learners (
-    learner TEXT PRIMARY KEY, name TEXT DEFAULT '', spelled TEXT DEFAULT '', word TEXT DEFAULT '',
-    num_others INTEGER DEFAULT 0, num_wrong INTEGER DEFAULT 0, after TEXT NOT NULL
-);
-CREATE UNIQUE INDEX learner_of_name ON learners (spelled) WHERE spelled <> '';
-CREATE TABLE browsers (browser TEXT PRIMARY KEY, learner TEXT NOT NULL);
-CREATE INDEX browsers_of_learner ON browsers (learner);
-CREATE TABLE answers (
-    learner TEXT, lesson TEXT, step INTEGER, answer TEXT, number REAL, is_right INTEGER, kind TEXT,
-    seconds REAL, newest TEXT, num_changes INTEGER, is_right_later INTEGER,
-    PRIMARY KEY (learner, lesson, step)
-);
-CREATE INDEX answers_of_lesson
-    ON answers (lesson, step, answer, number, is_right, kind, num_changes);
-CREATE TABLE told (
-    lesson TEXT, step INTEGER, kind TEXT, why TEXT, PRIMARY KEY (lesson, step, kind)
-);
-CREATE TABLE findings (
-    learner TEXT, name TEXT, page TEXT, link TEXT, text TEXT, seconds REAL
-)
-"""
+_TABLES = Path(__file__).with_name("class_tables.sql").read_text(encoding="utf-8")
 _NOTE = """
 INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
 ON CONFLICT (learner, lesson, step) DO UPDATE SET
@@ -76,30 +54,7 @@ ORDER BY count(lesson), name <> '', learners.rowid LIMIT 1
 """
 """Who makes room, since a cookie costs nothing: without an answer, or with one and no name; the
 first who came."""
-_GRADES = f"""
-WITH page AS (
-    SELECT learner, name, num_others, num_wrong, after, spelled,
-        (SELECT count(*) FROM browsers WHERE browsers.learner = learners.learner) AS num_browsers
-    FROM learners WHERE name <> '' ORDER BY spelled LIMIT ? OFFSET ?
-), given AS (
-    SELECT learner, answer <> '' AND lesson NOT LIKE '%{OWN}' AS counts, is_right,
-        is_right_later, lesson LIKE '%{OWN}' AND is_right AS on_own,
-        min(max(seconds - lag(seconds) OVER (PARTITION BY learner ORDER BY answers.rowid), 0),
-            {PAUSE_SECONDS}) AS pause
-    FROM answers WHERE learner IN (SELECT learner FROM page)
-)
-SELECT name, coalesce(sum(counts), 0), coalesce(sum(counts AND is_right), 0),
-    coalesce(sum(counts AND is_right_later AND NOT is_right), 0), coalesce(sum(on_own), 0),
-    coalesce(sum(pause), 0) / 60, num_browsers, num_others, num_wrong, after
-FROM page LEFT JOIN given USING (learner) GROUP BY learner ORDER BY spelled
-"""
-"""A clock that jumps makes no minutes, and none negative."""
-_NUM_LEARNERS = """
-SELECT coalesce(sum(has_answered), 0), coalesce(sum(name <> ''), 0),
-    coalesce(sum(has_answered AND name = ''), 0)
-FROM (SELECT name, EXISTS (SELECT 1 FROM answers WHERE answers.learner = learners.learner
-        AND answer <> '') AS has_answered FROM learners)
-"""
+_GRADES = Path(__file__).with_name("class_grades.sql").read_text(encoding="utf-8")
 
 
 Taken = Literal["", "taken", "wrong word"]
@@ -262,7 +217,7 @@ class ClassStore:
 
     def _prepare(self, db: sqlite3.Connection, name: str) -> None:
         if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            for statement in _TABLES.split(";"):
+            for statement in _TABLES.split(";"):  # one transaction, unlike executescript
                 db.execute(statement)
             db.execute("INSERT INTO class VALUES (?, 0)", (name,))
             db.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -490,12 +445,16 @@ class ClassStore:
 
     def grades(self, most: int = -1, start: int = 0) -> list[Grade]:
         """Return what so many learners with a name did, -1 for all, by name, from one on."""
-        return [Grade(*row) for row in self._rows(_GRADES, most, start)]
+        given = {"most": most, "start": start, "longest": PAUSE_SECONDS}
+        with self._used() as db:
+            return [Grade(*row) for row in db.execute(_GRADES, given)]
 
     def num_learners(self) -> tuple[int, int, int]:
         """Return how many have answered, have a name, and have answered without one."""
-        num_answered, num_named, num_nameless = self._rows(_NUM_LEARNERS)[0]
-        return num_answered, num_named, num_nameless
+        has = "EXISTS (SELECT 1 FROM answers a WHERE a.learner = learners.learner AND answer <> '')"
+        rows = self._rows(f"SELECT name <> '', {has}, count(*) FROM learners GROUP BY 1, 2")
+        named, has_answered = sum(n for k, _, n in rows if k), sum(n for _, a, n in rows if a)
+        return has_answered, named, sum(n for k, a, n in rows if a and not k)
 
     def learners(self) -> list[Learner]:
         """Return who is in the class, who came last first."""

@@ -30,6 +30,8 @@ CLASS = "BERTSCOPE_CLASS"  # environment variable: name of the class whose answe
 CLASS_KEY = "BERTSCOPE_CLASS_KEY"  # environment variable: key of its page, which the teacher enters
 CLASS_FILE = "BERTSCOPE_CLASS_FILE"
 """Environment variable: file that keeps its answers; unset, nothing is kept after the end."""
+URL = "BERTSCOPE_URL"
+"""Environment variable: address at which phones reach the server, as the command chose it."""
 SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not keep, such as HF_TOKEN."""
 HOSTS = "BERTSCOPE_HOSTS"
@@ -82,6 +84,8 @@ class SchoolClass:
     """Of the page that shows them."""
     file: Path | None = None
     """None: they end with the server."""
+    url: str = ""
+    """At which its phones reach this server; "" if nobody said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +232,8 @@ def _school_class(environ: Mapping[str, str]) -> SchoolClass | None:
             "the teacher's key is that of the visitors, who could all open the page of the class. "
             "Choose another one."
         )
-    return SchoolClass(name.strip(), key, Path(file).expanduser() if file else None)
+    path = Path(file).expanduser() if file else None
+    return SchoolClass(name.strip(), key, path, environ.get(URL, "").rstrip("/"))
 
 
 def _folder(name: str) -> Path | None:

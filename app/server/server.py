@@ -1,6 +1,7 @@
 """The server under the pages: the middleware of its policy, its headers, and its start."""
 
 import asyncio
+import os
 import signal
 import socket
 from collections.abc import AsyncIterator
@@ -105,7 +106,8 @@ def where(address: str | None, port: int, base_path: str = "") -> str:
     path = f"/{base_path}" if base_path else ""
     line = f"BertScope: http://{host}:{port}{path}"
     if everywhere:
-        line += f" here, http://{socket.gethostname()}:{port}{path} for others on the network"
+        others = os.environ.get(policies.URL) or f"http://{socket.gethostname()}:{port}{path}"
+        line += f" here, {others} for others on the network"
     return f"{line}   (Ctrl+C stops it)"
 
 

@@ -5,7 +5,7 @@ or name) and Moodle's grade/import/csv (any columns, mapped by hand; "-" is no g
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -64,37 +64,27 @@ def canvas_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
     The name is also the login: Canvas looks for the login first, then for the name.
     """
     taken = _taken(of, lessons)
-    points = {lesson.title: str(len(lesson.steps)) for lesson in taken}
-    rows: list[dict[str, object]] = [{"Student": f"    {_POINTS}", **points}]
+    rows = [[f"    {_POINTS}", "", "", "", "", *(str(len(lesson.steps)) for lesson in taken)]]
     for name, right in of.items():
         harmless = name.replace(_POINTS, _POINTS.replace(" ", "-"))
-        who = {"Student": harmless, "SIS Login ID": harmless}
-        rows.append({**who, **_grades(right, taken, "", lambda n, _: f"{n:g}")})
+        points = [f"{right[one.name]:g}" if one.name in right else "" for one in taken]
+        rows.append([harmless, "", "", harmless, "", *points])
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    blank = dict.fromkeys([*head, *points], "")
-    return to_csv(pd.DataFrame([blank | row for row in rows], columns=list(blank)))
+    return to_csv(pd.DataFrame(rows, columns=[*head, *(lesson.title for lesson in taken)]))
 
 
 def moodle_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
     """Return percent a lesson: 100 is the most that a new grade item of Moodle takes."""
     taken = _taken(of, lessons)
     rows = [
-        {"Username": name, **_grades(right, taken, "-", lambda n, most: f"{100 * n / most:.1f}")}
+        [name]
+        + [
+            f"{100 * right[one.name] / len(one.steps):.1f}" if one.name in right else "-"
+            for one in taken
+        ]
         for name, right in of.items()
     ]
     return to_csv(pd.DataFrame(rows, columns=["Username", *(lesson.title for lesson in taken)]))
-
-
-def _grades(
-    right: Mapping[str, float],
-    lessons: Sequence[Lesson],
-    none: str,
-    write: Callable[[float, int], str],
-) -> dict[str, str]:
-    return {
-        lesson.title: write(right[lesson.name], len(lesson.steps)) if lesson.name in right else none
-        for lesson in lessons
-    }
 
 
 def _taken(of: Scores, lessons: Mapping[str, Lesson]) -> list[Lesson]:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertcore.lessons.lesson import Lesson, Step, unfilled
 
+from ...parts import qr_code
 from ...parts.html_file.data_files import to_csv
 from ...parts.html_file.document import legible
 from ...plots import plain
@@ -17,7 +18,7 @@ from ...server.class_store import Answer, ClassStore, Finding, StepCount, store
 from ...server.policy import policy
 from ...server.streamlit_internals import plotly_chart
 from ...shell import Field, frame
-from ...shell.guide import catalogue, guide
+from ...shell.guide import catalogue, guide, in_class
 from ...shell.words.language import language
 from . import PAGE, removal
 from .figures import answers_figure
@@ -59,13 +60,23 @@ def _ask_key() -> None:
 
 
 def _show_links() -> None:
-    with st.expander("Links for the class", icon=":material/link:"):
-        st.caption("Copy one with a right click, or open it and show its address.")
-        rows = [
-            f"- [{guide.markdown(lesson.title)}]({catalogue.link(name)})"
-            for name, lesson in catalogue.lessons(language()).items()
-        ]
-        st.markdown("\n".join(rows))
+    with st.expander("The link for the class", icon=":material/qr_code:"):
+        titles = {name: one.title for name, one in catalogue.lessons(language()).items()}
+        name = st.selectbox(
+            "It opens", ["", *titles], format_func=lambda name: titles.get(name, "All lessons")
+        )
+        target = in_class.link(catalogue.link(name))
+        st.code(target, language=None, wrap_lines=True)
+        try:
+            st.html(
+                f'<img class="qr" alt="QR code of this link" src="{qr_code.image_url(target)}">'
+            )
+        except ValueError as error:
+            st.caption(frame.message(error))
+        st.caption(
+            "Phones read the code. What stands after # is the key of the class, which nobody types "
+            "then. The address of this page is yours alone, and so is its key."
+        )
 
 
 @st.fragment(run_every=REFRESH_SECONDS)

@@ -5,7 +5,9 @@ from urllib.parse import urljoin
 import streamlit as st
 
 from ...navigation import DOOR, PAGES
+from ...server.learners import is_teacher
 from ...shell import Field, class_link, frame
+from ...shell.guide import in_class
 from ...shell.words import tr
 from ...view import views_of
 
@@ -56,7 +58,8 @@ def show() -> None:
     )
     query = class_link.link([*pages, *(VIEWS.value if views else ())], HIDDEN.value)
     if query:
-        target = urljoin(st.context.url or "/", f"{(pages or ['glance'])[0]}?{query}")
+        path = f"{(pages or ['glance'])[0]}?{query}"
+        target = in_class.link(path) if is_teacher() else urljoin(st.context.url or "/", path)
         st.code(target, language=None, wrap_lines=True)
         st.link_button(tr("Try it"), target, icon=":material/open_in_new:")
     else:

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 from bertcore.lessons.lesson import Lesson, read_lesson
 from bertcore.lessons.translation import ENGLISH
@@ -40,6 +41,7 @@ def find(name: str, code: str = ENGLISH) -> Lesson | None:
 
 
 def link(name: str) -> str:
-    """Return the link that begins a lesson, below the server's address."""
-    code = language()
-    return f"lessons?{START.url}={name}" + (f"&{LANGUAGE.name}={code}" if code != ENGLISH else "")
+    """Return the link that begins a lesson, or shows all, "", below the server's address."""
+    begun, code = {START.url: name} if name else {}, language()
+    query = urlencode(begun | ({LANGUAGE.name: code} if code != ENGLISH else {}))
+    return f"lessons?{query}" if query else "lessons"

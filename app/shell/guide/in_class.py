@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote, urljoin
 
 import streamlit as st
 
@@ -135,6 +136,17 @@ def _take_name(is_other: bool) -> None:
     for key in (_TAKEN, _AGAIN):
         st.session_state.pop(key, None)
     st.session_state[_NEW] = True
+
+
+def link(path: str) -> str:
+    """Return an address of this server as phones open it, with the key of the class; for teachers.
+
+    Args:
+        path: Below the address of the app.
+    """
+    about, key = policy().school_class, policy().key
+    base = about.url if about is not None and about.url else urljoin(st.context.url or "/", ".")
+    return f"{base.rstrip('/')}/{path}" + (f"#key={quote(key, safe='')}" if key else "")
 
 
 def show_name() -> None:

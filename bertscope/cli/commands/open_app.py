@@ -18,10 +18,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
+from urllib.parse import quote
 
+import psutil
 import typer
 
 from bertscope.app_root import find_app_root
@@ -30,6 +33,12 @@ DEFAULT_PORT = 8501
 DEFAULT_ADDRESS = "localhost"
 KEY = "BERTSCOPE_KEY"
 CLASS_KEY = "BERTSCOPE_CLASS_KEY"
+URL = "BERTSCOPE_URL"
+_VIRTUAL = re.compile(
+    "docker|br-|veth|virbr|vbox|virtualbox|vmnet|vmware|tun|tap|utun|wg|tailscale|zt|podman|cni",
+    re.IGNORECASE,
+)
+"""Beginnings of the names of network cards that lead to no phone."""
 _SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
 """Ends of the names of variables that a closed server does not get, such as HF_TOKEN."""
 SERVER_THREADS = {
@@ -73,19 +82,19 @@ class SchoolClass:
             variables["BERTSCOPE_CLASS_FILE"] = str(self.file.expanduser().absolute())
         return variables
 
-    def lines(self, url: str, lessons: Path) -> Iterator[str]:
-        """Return what is printed at the start: the teacher's page, its key, a link a lesson.
+    def lines(self, url: str, key: str) -> Iterator[str]:
+        """Return what is printed at the start: the teacher's page, its key, the link of the class.
 
         Args:
             url: Of the app, without a slash at the end.
-            lessons: Folder of the files of the lessons.
+            key: That visitors are asked for; the link brings it.
         """
-        yield f"Class {self.name}. Answers as they come, for the teacher: {url}/class"
+        yield f"Class {self.name}. For the teacher alone: {url}/class"
         if self.is_made:
-            yield f"Key of that page, for the teacher alone: {self.key}"
-        for path in sorted(lessons.glob("*.toml")):
-            name = re.sub(r"^\d+-", "", path.stem)
-            yield f"Lesson: {url}/lessons?start={name}"
+            yield f"Key of that page: {self.key}"
+        enter = f"#key={quote(key, safe='')}" if key else ""
+        yield f"For the class: {url}/lessons{enter}"
+        yield "That page has it as a QR code, and a link for each lesson."
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +192,7 @@ def open_app(
             bert of https://class.example.org/bert/. A proxy that takes the path away (Jupyter's)
             needs none.
         class_name: Name of a class whose answers to the lessons are collected, for a page Class
-            with a key of its own. The links of the lessons are printed.
+            with a key of its own. The link of the class is printed.
         class_key_file: File with the key of that page, the teacher's; or the variable
             BERTSCOPE_CLASS_KEY. Default: one is made and printed.
         class_file: File that keeps what the class answers and hands in, and goes on with what it
@@ -260,11 +269,11 @@ def serve(
     visitors = visitors or Visitors(key=_key(KEY, None))
     root = find_app_root()
     check_port(address, port)
+    url = reached_at(address, port, visitors.hosts, base_path)
     if visitors.school_class is not None:
-        url = reached_at(address, port, visitors.hosts, base_path)
-        for line in visitors.school_class.lines(url, root / "app" / "screens" / "lessons" / "en"):
+        for line in visitors.school_class.lines(url, visitors.key):
             typer.echo(line)
-    environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address)}
+    environment = {**SERVER_THREADS, **os.environ, **visitors.environment(address), URL: url}
     # app/main.py and the pages import `app`.
     python_path = filter(None, (str(root), os.environ.get("PYTHONPATH")))
     environment["PYTHONPATH"] = os.pathsep.join(python_path)
@@ -394,10 +403,31 @@ def school_class(name: str | None, key: str, file: Path | None) -> SchoolClass |
     return SchoolClass(name, key or made, not key, file)
 
 
+def own_address() -> str:
+    """Return the address at which phones of its network reach this machine; else its name.
+
+    That of the card which leads to other networks, unless a program made it, as a VPN does; else
+    one of a private network.
+    """
+    route = ""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # an address of documentation: nothing is sent
+        route = probe.getsockname()[0]
+    cards, found = psutil.net_if_stats(), []
+    for name, addresses in psutil.net_if_addrs().items():
+        if name in cards and cards[name].isup and not _VIRTUAL.match(name):
+            found += [one.address for one in addresses if one.family == socket.AF_INET]
+    known = [one for one in map(ipaddress.IPv4Address, found) if not one.is_loopback]
+    best = [
+        str(one) for one in sorted(known, key=lambda one: (one.is_link_local, not one.is_private))
+    ]
+    return route if route in best else [*best, route or socket.gethostname()][0]
+
+
 def reached_at(address: str, port: int, hosts: tuple[str, ...], base_path: str) -> str:
     """Return the address of the app as others type it, as far as it is known here."""
     everywhere = address in ("", "0.0.0.0", "::")
-    name = hosts[0] if hosts else socket.gethostname() if everywhere else address
+    name = hosts[0] if hosts else own_address() if everywhere else address
     name = f"[{name}]" if ":" in name else name
     scheme, port_of = ("https", "") if hosts and port == 443 else ("http", f":{port}")
     return f"{scheme}://{name}{port_of}" + (f"/{base_path}" if base_path else "")

@@ -2,6 +2,7 @@
 
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -158,6 +159,9 @@ def test_a_class_reaches_the_app_and_its_links_are_printed(
     started: Started, tmp_path: Path
 ) -> None:
     words = ["app", "--address", "0.0.0.0", "--host", "bert.example.org", "--class", "NLP, 2"]
+    visitors = tmp_path / "key.txt"
+    visitors.write_text("four & words", encoding="utf-8")
+    words += ["--key-file", str(visitors)]
     result = runner.invoke(app, [*words, "--class-file", str(tmp_path / "a.sqlite")])
     assert result.exit_code == 0, result.stderr
     assert started.environment["BERTSCOPE_CLASS"] == "NLP, 2"
@@ -166,7 +170,8 @@ def test_a_class_reaches_the_app_and_its_links_are_printed(
     assert result.stdout.count(key) == 1, "a key that is made is told once"
     assert len(key) == 14
     assert "http://bert.example.org:8501/class\n" in result.stdout
-    assert "http://bert.example.org:8501/lessons?start=word-pieces\n" in result.stdout
+    assert "http://bert.example.org:8501/lessons#key=four%20%26%20words\n" in result.stdout
+    assert started.environment["BERTSCOPE_URL"] == "http://bert.example.org:8501"
     assert runner.invoke(app, words).exit_code == 0
     assert started.environment["BERTSCOPE_CLASS_KEY"] != key
     assert "BERTSCOPE_CLASS_FILE" not in started.environment
@@ -187,10 +192,41 @@ def test_a_teachers_key_that_is_given_is_not_printed(started: Started, tmp_path:
         ("127.0.0.1", 8501, (), "", "http://127.0.0.1:8501"),
         ("::1", 8501, (), "bert", "http://[::1]:8501/bert"),
         ("0.0.0.0", 443, ("a.example.org", "b"), "", "https://a.example.org"),
-        ("0.0.0.0", 8501, (), "", f"http://{socket.gethostname()}:8501"),
+        ("0.0.0.0", 8501, (), "", "http://192.168.1.7:8501"),
     ],
 )
 def test_links_lead_to_the_server(
-    address: str, port: int, hosts: tuple[str, ...], base: str, url: str
+    address: str,
+    port: int,
+    hosts: tuple[str, ...],
+    base: str,
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(open_app, "own_address", lambda: "192.168.1.7")
     assert open_app.reached_at(address, port, hosts, base) == url
+
+
+@pytest.mark.parametrize(
+    ("cards", "found"),
+    [
+        ({"lo": "127.0.0.1", "docker0": "172.17.0.1", "wlan0": "192.168.1.7"}, "192.168.1.7"),
+        ({"en0": "169.254.3.3", "en1": "10.0.0.5", "utun3": "10.8.0.2"}, "10.0.0.5"),
+        ({"eth0": "192.0.2.200", "eth1": "10.0.0.5"}, "192.0.2.200"),
+        ({"lo": "127.0.0.1"}, "192.0.2.200"),
+        ({"eth0:down": "10.0.0.9", "wlan0": "10.0.0.5"}, "10.0.0.5"),
+    ],
+)
+def test_phones_get_the_address_of_a_real_card(
+    cards: dict[str, str], found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The route leads to 192.0.2.200: a real card's, or that of a VPN."""
+    addresses = {
+        name: [SimpleNamespace(family=socket.AF_INET, address=one)] for name, one in cards.items()
+    }
+    stats = {name: SimpleNamespace(isup=not name.endswith("down")) for name in cards}
+    monkeypatch.setattr(open_app.psutil, "net_if_addrs", lambda: addresses)
+    monkeypatch.setattr(open_app.psutil, "net_if_stats", lambda: stats)
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: None)
+    monkeypatch.setattr(socket.socket, "getsockname", lambda _: ("192.0.2.200", 1))
+    assert open_app.own_address() == found

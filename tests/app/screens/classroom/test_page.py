@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.parts import qr_code
 from app.server import learners
 from app.server.class_store import ClassStore
+from app.server.policy import KEY, URL
 from app.shell.guide import catalogue
 from bertcore.lessons.lesson import Lesson
 from tests.app.server.test_class_store import HOSTILE
@@ -52,7 +54,16 @@ def test_an_empty_class_says_what_to_do(kept: ClassStore) -> None:
     shown = said(ok(entered()))
     assert "learners: 0" in shown
     assert "Give out the link" in shown
-    assert all(catalogue.link(name) in shown for name in catalogue.lessons())
+
+
+def test_the_link_for_the_class_brings_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    with school(monkeypatch, **{KEY: "four & words", URL: "http://192.168.1.7:8501/"}):
+        app = ok(entered())
+        assert app.code[0].value == "http://192.168.1.7:8501/lessons#key=four%20%26%20words"
+        app.selectbox[0].set_value(FIRST.name)
+        target = ok(app.run()).code[0].value
+        assert target.endswith(f"/lessons?start={FIRST.name}#key=four%20%26%20words")
+        assert any(qr_code.image_url(target) in one.proto.body for one in app.get("html"))
 
 
 def test_answers_are_counted_by_step(kept: ClassStore) -> None:
