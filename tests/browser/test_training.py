@@ -47,17 +47,27 @@ def fill(visit: Visit, label: str, text: str) -> None:
     visit.settle()
 
 
+def expect_size(visit: Visit, size: str) -> None:
+    """Open what the sidebar tells of the checkpoint, which has this size."""
+    sidebar = visit.page.get_by_test_id("stSidebarUserContent")
+    sidebar.get_by_text("Size, device, memory").click()
+    expect(sidebar).to_contain_text(size)
+    visit.settle()
+
+
 def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     visit: Visit, new_visit: Callable[..., Visit], tmp_path: Path
 ) -> None:
     runs, page = tmp_path / "runs", visit.page
     visit.open("training", runs=str(runs))
     page.get_by_role("radio", name="Start a run").click()
-    fill(visit, "Name of the run", "mine")
     page.get_by_role("radio", name="steps").click()
-    visit.settle()
+    visit.rest()
     fill(visit, "Steps", str(STEPS))
-    visit.choose(visit.page.get_by_role("combobox", name="Width"), "64")
+    page.get_by_test_id("stMain").get_by_role("button", name="More", exact=True).last.click()
+    fill(visit, "Name of the run", "mine")
+    visit.choose(page.get_by_role("combobox", name="Width"), "64")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Start training").click()
     wait_for_state(visit, "running")
     page.evaluate("window.__stayed = true")
@@ -77,8 +87,7 @@ def test_a_run_is_started_watched_stopped_resumed_and_played_again(
     visit.check()
 
     page.get_by_role("button", name="Open here").last.click()
-    expect(page.get_by_test_id("stSidebarUserContent")).to_contain_text("64 wide")
-    visit.settle()
+    expect_size(visit, "64 wide")
     page.get_by_role("radio", name="Replay").click()
     visit.picture("figure_replay")
     slider = page.get_by_role("slider", name="Training by step")
@@ -124,7 +133,7 @@ def test_a_table_is_uploaded_learned_from_watched_and_inspected(
 
     inspect.click()
     visit.arrive("inspect")
-    expect(page.get_by_test_id("stSidebarUserContent")).to_contain_text("2 layers")
+    expect_size(visit, "2 layers")
     for said in ("Why?", "bad", "good"):
         expect(main).to_contain_text(said)
     visit.check()

@@ -38,7 +38,7 @@ def token_is_chosen(visit: Visit) -> IsSo:
     visit.wait_for_query("token", "6")
     expect(visit.page.get_by_text("How “river” is cut")).to_be_visible()
     question = visit.page.get_by_role("combobox", name="Question")
-    visit.choose(question, "Which pieces are alike")
+    visit.choose(question, "Which pieces are alike in the token table?")
 
     def is_chosen(tab: Visit) -> None:
         tab.picture("figure_nearest-words")
