@@ -132,6 +132,23 @@ def test_continuations_are_scored_as_they_are_typed(page: AppTest) -> None:
     assert sorted(filter(None, words)) == [".", "and", "rained", "steep"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "日本語",
+        "[MASK] [MASK]",
+        "</script><img src=x onerror=alert(1)>",
+        "\u200b",
+        "[bold](x)",
+    ],
+)
+def test_strange_texts_do_not_break_the_page(page: AppTest, text: str) -> None:
+    page.query_params["text_a"] = text
+    app = page.run()
+    assert not app.exception
+    assert "Traceback" not in said(app)
+
+
 def test_without_the_head_one_sentence_says_so_and_the_masking_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

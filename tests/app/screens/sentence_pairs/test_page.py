@@ -102,6 +102,16 @@ def test_the_matrix_follows_its_sentences(page: AppTest) -> None:
     assert len(charts(app)[-1]["layout"]["yaxis"]["ticktext"]) == 12
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["[SEP] [SEP]", "</script><img src=x onerror=alert(1)>", "{braces}", "x " * 600],
+)
+def test_strange_texts_do_not_break_the_page(page: AppTest, text: str) -> None:
+    page.query_params["text_b"] = text
+    app = ok(page.run())
+    assert "that B follows A" in said(app)
+
+
 def test_a_b_of_nothing_is_one_sentence(page: AppTest) -> None:
     page.query_params["text_b"] = "\u200b"
     app = page.run()
