@@ -139,6 +139,7 @@ class Grade(NamedTuple):
     """Words that were tried for the name, and are not its."""
     after: str
     """Name of who answered in this browser before."""
+    word: str
 
 
 class Learner(NamedTuple):
@@ -198,8 +199,6 @@ class ClassStore:
         self.path = path.absolute()
         self._who: dict[str, Who] = {}
         """By browser: most pages show their learner's name, and none waits for the file then."""
-        self._held = (-1.0, False)
-        """Whether verdicts are held, and when that was read."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             with self._opened(writes=True) as db:  # servers that start together create it once
@@ -342,22 +341,17 @@ class ClassStore:
         """Return whom a browser belongs to; None for nobody yet."""
         if browser not in self._who:
             with self._used() as db:
-                found = _who(db, browser)
-            self._remember(browser, found)
+                self._remember(browser, _who(db, browser))
         return self._who.get(browser)
 
     def is_held(self) -> bool:
-        """Return whether verdicts are kept back, as of a second ago."""
-        now = time.monotonic()
-        if now - self._held[0] > 1:
-            self._held = (now, bool(self._rows("SELECT is_held FROM class")[0][0]))
-        return self._held[1]
+        """Return whether verdicts are kept back."""
+        return bool(self._rows("SELECT is_held FROM class")[0][0])
 
     def hold(self, is_held: bool) -> None:
         """Keep verdicts back from now on, or show them."""
         with self._used(writes=True) as db:
             db.execute("UPDATE class SET is_held = ?", (is_held,))
-        self._held = (time.monotonic(), is_held)
 
     def hand_in(self, browser: str, page: str, link: str, text: str) -> None:
         """Keep a finding; one that the learner has handed in before is kept once.

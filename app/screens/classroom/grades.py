@@ -53,9 +53,9 @@ def flags(grade: Grade) -> str:
 
 
 def grades_csv(grades: Sequence[Grade]) -> bytes:
-    """Return the columns of the page, of all learners with a name."""
-    rows = [(*grade[:5], round(grade.minutes), flags(grade)) for grade in grades]
-    return to_csv(pd.DataFrame(rows, columns=list(COLUMNS)))
+    """Return the columns of the page, of all learners with a name, and their words."""
+    rows = [(*grade[:5], round(grade.minutes), flags(grade), grade.word) for grade in grades]
+    return to_csv(pd.DataFrame(rows, columns=[*COLUMNS, "Letters"]))
 
 
 def canvas_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:

@@ -5,6 +5,8 @@ import streamlit as st
 from bertcore.lessons.lesson import Lesson
 
 from ...plots import plain
+from ...server.learners import is_teacher
+from ...server.policy import policy
 from ...shell import frame, texts
 from ...shell.guide import catalogue, guide, sheet
 from ...shell.words import language
@@ -98,6 +100,8 @@ def _show_more(lesson: Lesson) -> None:
     sheet.offer(lesson, row)
     st.markdown(guide.markdown(lesson.summary))
     st.markdown("\n".join(f"- {guide.markdown(goal)}" for goal in lesson.goals))
+    if policy().school_class is not None and not is_teacher():
+        return
     if lesson.misconceptions:
         st.markdown(f"**{words('misconceptions')}**")
         st.markdown("\n".join(f"- {guide.markdown(one)}" for one in lesson.misconceptions))

@@ -44,4 +44,4 @@ def link(name: str) -> str:
     """Return the link that begins a lesson, or shows all, "", below the server's address."""
     begun, code = {START.url: name} if name else {}, language()
     query = urlencode(begun | ({LANGUAGE.name: code} if code != ENGLISH else {}))
-    return f"lessons?{query}" if query else "lessons"
+    return f"lessons?{query}".rstrip("?")

@@ -79,11 +79,11 @@ def test_steps_that_there_are_not_give_no_point() -> None:
 
 
 def test_all_columns_are_a_file() -> None:
-    grade = Grade("=Ada", 9, 7, 1, 2, 12.4, 2, 1, 3, "Bob")
+    grade = Grade("=Ada", 9, 7, 1, 2, 12.4, 2, 1, 3, "Bob", "mola")
     flags = "2 browsers; name typed in other browsers: 1; wrong words: 3; in the browser of Bob"
     head, row = table(grades_csv([grade]))
-    assert tuple(head) == COLUMNS
-    assert row == ["'=Ada", "9", "7", "1", "2", "12", flags]
+    assert head == [*COLUMNS, "Letters"]
+    assert row == ["'=Ada", "9", "7", "1", "2", "12", flags, "mola"]
 
 
 def test_mistakes_are_ordered_by_how_often_and_add_up_by_kind() -> None:
