@@ -3,7 +3,7 @@
 import copy
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +66,9 @@ _PROBLEMS = {
 class TaskModel:
     """An encoder with a task head, its tokenizer, and the labels of its outputs."""
 
-    task: Task
-    module: TaskModule
-    tokenizer: Tokenizer
+    task: Task = field(repr=False)
+    module: TaskModule = field(repr=False)
+    tokenizer: Tokenizer = field(repr=False)
     labels: tuple[str, ...]
     """Label of each class, in the order of the head's rows; () for scores, spans and choices."""
     name: str
