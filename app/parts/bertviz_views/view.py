@@ -45,43 +45,12 @@ D3 = "_internal/plotting/third_party/d3/d3.v7.min.def.js"
 # Nothing that BertViz writes looks like it; the number is the token's place.
 _NAME = re.compile(r'"bertscope-token-(\d+)-"')
 
-# Stands in for require.js, by which the copy of d3 is defined, and for which BertViz waits.
+# Stands in for require.js, by which the copy of d3 is defined; the file, for all that comes after.
 _DEFINE = """
 window.require = { defined: function () { return false; } };
 window.define = function (name, needs, make) { make(window.d3 = {}); };
 """
-_REQUIRE = """
-delete window.define;
-window.requirejs = window.require = function (names, ready) {
-  var libraries = { jquery: jquery, d3: window.d3 };
-  ready.apply(null, names.map(function (name) { return libraries[name]; }));
-};
-window.require.config = function () {};
-function jquery(what) { // an element by its selector, or a new <option />
-  const isNew = what === "<option />";
-  const element = isNew ? document.createElement("option") : document.querySelector(what);
-  const chained = (act) => (...given) => { if (element) act(...given); return self; };
-  const self = {
-    element,
-    append: chained((child) => element.append(child.element)),
-    attr: chained((name, value) => element.setAttribute(name, value)),
-    change: chained(() => element.dispatchEvent(new Event("change"))),
-    empty: chained(() => element.replaceChildren()),
-    on: chained((type, listener) => element.addEventListener(type, listener)),
-    text: chained((text) => { element.textContent = text; }),
-    val: chained((value) => { element.value = value; }),
-  };
-  return self;
-}
-// BertViz is written for d3 version 5, whose listeners get (datum, index) and not (event, datum).
-const on = d3.selection.prototype.on;
-d3.selection.prototype.on = function (type, listener) {
-  if (typeof listener !== "function") return on.apply(this, arguments);
-  return this.each(function (_, index) {
-    on.call(d3.select(this), type, function (event, datum) { listener.call(this, datum, index); });
-  });
-};
-"""
+_STAND_IN = Path(__file__).with_name("stand_in.js")
 
 # The second wall after escaping: the frame may run its scripts and may send no request.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
@@ -319,7 +288,7 @@ def libraries() -> str:
         if file.is_file():
             # A library could contain the letters that end a script; today's do not.
             d3 = file.read_text(encoding="utf-8").replace("</script", "<\\/script")
-            return f"{_DEFINE}{d3}{_REQUIRE}"
+            return f"{_DEFINE}{d3}\n{_STAND_IN.read_text(encoding='utf-8')}"
     raise RuntimeError(
         f"BertViz's views need {D3} of the package gravis, which is not installed here. "
         "Run: pip install gravis"
