@@ -388,4 +388,10 @@ def plotly_chart(drawn: dict[str, Any], **options: Any) -> None:
         drawn: As `Figure.to_dict` returns it.
         options: Those of `st.plotly_chart`.
     """
-    st.plotly_chart(_Sent(drawn), **options)
+    layout, template = drawn["layout"], drawn["layout"].get("template", {})
+    traces = [*drawn.get("data", ()), *(t for f in drawn.get("frames", ()) for t in f["data"])]
+    kinds = {trace.get("type", "scatter") for trace in traces}
+    # Of the template what is of the figure's kinds of traces: all kinds are 2 kB.
+    of_kinds = {kind: of for kind, of in template.get("data", {}).items() if kind in kinds}
+    sent = {**layout, "template": {**template, "data": of_kinds}}
+    st.plotly_chart(_Sent({**drawn, "layout": sent}), **options)
