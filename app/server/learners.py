@@ -20,7 +20,7 @@ _teachers: set[str] = set()
 
 def learner() -> str:
     """Return what tells this learner from others: of the cookie, or of a session without one."""
-    of = cookies.visit_of(st.context.cookies)
+    of = cookies.visit_of(dict(st.context.cookies))
     if of is None:
         of = st.session_state.setdefault(_LEARNER, secrets.token_urlsafe(24))
     return hashlib.sha256(str(of).encode()).hexdigest()[:32]

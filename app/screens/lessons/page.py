@@ -11,7 +11,7 @@ from ...shell import frame, texts
 from ...shell.guide import catalogue, guide, sheet
 from ...shell.words import language
 from ...shell.words.language import words
-from . import PAGE, class_links
+from . import PAGE, beside, class_links
 
 
 def draw() -> None:
@@ -26,6 +26,7 @@ def draw() -> None:
     with st.container(key="lesson_list"):
         language.show_unknown()
         _list()
+        beside.show()
     if not is_first:
         class_links.show()
 
@@ -34,8 +35,8 @@ def _list() -> None:
     """Draw a row for each lesson, and closed below them what else there is to one."""
     lessons = catalogue.lessons(language.language())
     with st.container(gap="xsmall"):
-        for name, lesson in lessons.items():
-            _show_row(lesson, is_first=name == next(iter(lessons)))
+        for number, lesson in enumerate(lessons.values(), start=1):
+            _show_row(number, lesson)
     with st.expander(f"**{words('own_text')} · {words('again')} · {words('more')}**"):
         st.markdown(words("intro"))
         name = st.selectbox(
@@ -65,15 +66,15 @@ def _progress(lesson: Lesson) -> str:
     return words("done_right", done=done, right=num_right) if num_done else done
 
 
-def _show_row(lesson: Lesson, *, is_first: bool) -> None:
+def _show_row(number: int, lesson: Lesson) -> None:
     """Draw a lesson as a link, with its question, how long it takes, and how much is done."""
-    letters = guide.done(lesson)
+    letters, is_first = guide.done(lesson), number == 1
     icon = "check" if guide.OPEN not in letters else "play_arrow" if is_first else "arrow_forward"
     row = st.container(
         horizontal=True, vertical_alignment="center", key=f"lesson_{lesson.name}", gap="small"
     )
     if row.button(
-        guide.markdown(lesson.title),
+        f"{number}. {guide.markdown(lesson.title)}",
         key=f"start_{lesson.name}",
         type="primary" if is_first else "tertiary",
         icon=f":material/{icon}:",

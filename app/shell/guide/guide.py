@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.lessons.answer import Found, Kind, NotShownError
 from bertcore.lessons.lesson import (
@@ -25,9 +26,10 @@ from bertcore.model.model import Model
 from ...navigation import PAGES
 from ...plots import plain
 from ...server.class_store import OWN as ON_OWN
+from ...server.learners import learner
 from .. import cache, covers, fetch, frame, sidebar, state
 from ..links import HEADS, INSIDE_LAYER_TOKEN, LAYER, MASKED, TOKEN, name_of, open_page, script
-from ..sentence_box import TEXT_A, TEXT_B, sentence_box, texts
+from ..sentence_box import DEFAULT, TEXT_A, TEXT_B, sentence_box, texts
 from ..state import Field, open_view
 from ..words import language as languages
 from ..words.language import LANGUAGE, language, words
@@ -36,7 +38,7 @@ from . import catalogue, gap, in_class, sheet
 LESSON = Field("lesson", "")
 STEP = Field("lesson_step", 1)
 DONE = Field("lesson_done", "")
-"""One letter for each step, as below."""
+"""One letter for each step, as below, and the visitor's mark."""
 OWN = frozenset({LESSON.name, STEP.name, DONE.name, LANGUAGE.name})
 _PROGRESS, _ANSWERS, _OPENED = "_lesson_progress", "_lesson_answers", "_lesson_steps_opened"
 _FIRST, _TEXTS, _COVERED = "_lesson_first_answers", "_lesson_texts", "_lesson_is_covered"
@@ -52,6 +54,7 @@ MARKS = {
     SHOWN: ":material/visibility:",
     HELD: ":material/hourglass_empty:",
 } | dict.fromkeys((OPEN, TRIED), ":material/circle:")
+SURE, _SURE, _MINE = "sure", "lesson_sure_", "_lesson_text_before"
 REVEAL_SECONDS = 3.0  # after which it is looked again whether the teacher shows the verdicts
 
 
@@ -63,6 +66,8 @@ class First(NamedTuple):
     is_right: bool
     times: float
     """How many times too large or too small a number was; 0 for what was picked."""
+    is_sure: bool
+    """By the learner's own mark."""
 
 
 def current() -> Lesson | None:
@@ -79,8 +84,20 @@ def done(lesson: Lesson, *, on_own: bool = False) -> str:
     place = f"{lesson.name}{ON_OWN if on_own else ''}"
     kept: str = st.session_state.get(_PROGRESS, {}).get(place, "")
     if not kept and LESSON.value == lesson.name and not on_own:
-        kept = "".join(letter if letter in MARKS else OPEN for letter in DONE.value)
+        letters, _, mark = DONE.value.partition(".")
+        kept = letters if mark == _mark(lesson, letters) else ""
     return kept[: len(lesson.steps)].ljust(len(lesson.steps), OPEN)
+
+
+def _put_done(lesson: Lesson) -> None:
+    """Put what became of a lesson into the link, for this visitor alone: it lifts covers."""
+    letters = done(lesson).rstrip(OPEN)
+    DONE.put(f"{letters}.{_mark(lesson, letters)}" if letters else "")
+
+
+def _mark(lesson: Lesson, letters: str) -> str:
+    told = f"{learner()} {lesson.name} {letters}"
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
 def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
@@ -88,9 +105,11 @@ def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
     letters = done(lesson)
     st.session_state.pop(_TEXTS, None)
     if not own_text:
+        if texts() not in _texts_of_lessons():
+            st.session_state[_MINE] = texts()
         _put_texts(lesson.text_a, lesson.text_b)
     LESSON.put(lesson.name)
-    DONE.put(letters.rstrip(OPEN))
+    _put_done(lesson)
     go_to(lesson.steps[next((at for at, one in enumerate(letters) if one not in SETTLED), 0)])
 
 
@@ -129,6 +148,14 @@ def leave() -> NoReturn:
     open_page("lessons")
 
 
+def _texts_of_lessons() -> set[tuple[str, str | None]]:
+    """Return the texts that nobody has typed."""
+    every = catalogue.lessons().values()
+    steps = (step for one in every for step in (*one.steps, *one.again) if step.text_a is not None)
+    brought = {(str(step.text_a), step.text_b or None) for step in steps}
+    return {(DEFAULT.text_a, DEFAULT.text_b), *map(_texts_of, every)} | brought
+
+
 def _put_texts(text_a: str, text_b: str) -> None:
     TEXT_A.put(text_a)
     TEXT_B.put(text_b)
@@ -158,7 +185,7 @@ def draw(lesson: Lesson, page: str, run_page: Callable[[], None]) -> None:
         if step is not None and found is not None:
             _reveal(step, found)
     if step is None:
-        with figure:
+        with figure, st.container(key="lesson_end"):
             show_end(lesson)
     elif found is None or _is_settled(step) or not step.covers_page:
         covered = () if found is None or _is_settled(step) else step.cover or ()
@@ -196,6 +223,12 @@ def _show_way(lesson: Lesson, step: Step | None) -> None:
                 go_to(other)
     if row.button(words("leave"), key="lesson_leave", icon=":material/logout:", type="tertiary"):
         leave()
+    mine = st.session_state.get(_MINE)
+    if mine and step is not None and step.is_asked_again and not _is_on_own(step):
+        told, icon = f"“{plain(mine[0])}”", ":material/edit:"
+        if row.button(words("own_text"), key="lesson_mine", icon=icon, type="tertiary", help=told):
+            _put_texts(mine[0], mine[1] or "")
+            go_to(step)
     if step is not None and (_is_settled(step) or not step.covers_page):
         icon = ":material/open_in_full:"
         if row.button(words("whole_page"), key="lesson_page", icon=icon, type="tertiary"):
@@ -206,7 +239,7 @@ def _show_way(lesson: Lesson, step: Step | None) -> None:
 
 def _show_step(step: Step, page: str) -> Found | None:
     """Draw a step's idea; return the model's answer, None if there is none."""
-    st.markdown(f"### {markdown(step.title)}")
+    st.markdown(f"# {markdown(step.title)}")
     found = _found(step)
     if found is None:
         return None
@@ -353,6 +386,8 @@ def _ask(step: Step, found: Found) -> None:
         chosen = _answer_box(step, found, key, answers.get(place))
         row = st.container(horizontal=True, vertical_alignment="center")
         is_asked = row.form_submit_button(words("check"), key="lesson_check", type="primary")
+        if before == OPEN:
+            _ask_how_sure(row, step)
     with room:
         _offer_click(step, found, key)
     if is_asked and chosen is None:
@@ -384,6 +419,17 @@ def _ask(step: Step, found: Found) -> None:
         st.rerun()  # what was covered opens, and the boxes close
     with told:
         _tell(step, found, letter, answers.get(place))
+
+
+def _ask_how_sure(row: DeltaGenerator, step: Step) -> None:
+    """Draw the mark of a first answer: sure, or a guess."""
+    row.segmented_control(
+        words("how_sure"),
+        [SURE, "guess"],
+        format_func=words,
+        key=f"{_SURE}{step.lesson.name}_{step.number}",
+        label_visibility="collapsed",
+    )
 
 
 def _tell(step: Step, found: Found, letter: str, given: str | float | None) -> None:
@@ -533,7 +579,8 @@ def _note(step: Step, found: Found, judgement: Judgement, *, is_same: bool) -> N
         both = (judgement.chosen, judgement.best)
         times = 0.0 if step.options(found) or min(both) <= 0 else max(both) / min(both)
         place = (step.lesson.name, step.number)
-        first.setdefault(place, First(verdict.yours, verdict.models, is_right, times))
+        is_sure = st.session_state.get(f"{_SURE}{place[0]}_{place[1]}") == SURE
+        first.setdefault(place, First(verdict.yours, verdict.models, is_right, times, is_sure))
         # Of two the other one is right: there is nothing to try.
         is_last = len(step.options(found)) == 2
         _put_letter(step, RIGHT if is_right else WRONG if is_last else TRIED)
@@ -551,7 +598,7 @@ def _put_letter(step: Step, letter: str) -> None:
         letters = done(step.lesson, on_own=own)
         letters = letters[: step.number - 1] + letter + letters[step.number :]
         kept[f"{step.lesson.name}{ON_OWN if own else ''}"] = letters
-    DONE.put(done(step.lesson).rstrip(OPEN))
+    _put_done(step.lesson)
     DONE.key()
 
 
@@ -585,7 +632,7 @@ def _move(step: Step) -> None:
 
 def show_end(lesson: Lesson) -> None:
     """Draw what the learner found: what was wrong at first, what surprised, and what is next."""
-    st.markdown(f"### {words('end')}")
+    st.markdown(f"# {words('end')}")
     letters, on_own = done(lesson), done(lesson, on_own=True)
     num_right = letters.count(RIGHT)
     st.markdown(words("right_at_first", right=num_right, count=len(letters)))
@@ -597,9 +644,13 @@ def show_end(lesson: Lesson) -> None:
         if (place := (lesson.name, step.number)) in first
     }
     missed = [step for step, one in given.items() if not one.is_right]
-    if missed:
-        st.markdown(f"**{words('wrong_at_first')}**")
+    missed.sort(key=lambda step: not given[step].is_sure)
+    heading = ""
     for step in missed:
+        name = "sure_and_wrong" if given[step].is_sure else "wrong_at_first"
+        if name != heading:
+            st.markdown(f"**{words(name)}**")
+            heading = name
         both = words("both", yours=plain(given[step].yours), models=plain(given[step].models))
         row = st.container(horizontal=True, vertical_alignment="center")
         label = f"{step.number}. {markdown(step.title)}"

@@ -65,6 +65,11 @@ def answers(step: Step, found: Found) -> tuple[str | float, str | float]:
     return next(one for one in options if not judge(step, found, one).is_right), right
 
 
+def letters(app: AppTest) -> str:
+    """Return what became of the steps, without the visitor's mark."""
+    return "".join(app.query_params["lesson_done"]).partition(".")[0]
+
+
 def answer(app: AppTest, chosen: str | float) -> str:
     """Give an answer, and return what is said then."""
     for place, slider in enumerate(app.slider):  # a drawn row: all on one token
@@ -113,7 +118,7 @@ def test_each_question_is_answered_on_both_texts(name: str, again: str) -> None:
             shown = answer(app, right)
             assert "**Right.**" in shown, (number, shown)
             assert "{" not in shown.replace("\\{", ""), (number, shown)
-        assert {*app.query_params["lesson_done"][0]} <= {guide.WRONG, guide.TRIED}
+        assert {*letters(app)} <= {guide.WRONG, guide.TRIED}
 
 
 def test_an_answer_that_is_shown_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +129,7 @@ def test_an_answer_that_is_shown_is_none(monkeypatch: pytest.MonkeyPatch) -> Non
         assert DRAWN in said(app)
         assert "The model: **10**" in said(app)
         assert "**Right.**" in answer(app, 10.0)
-        assert "".join(app.query_params["lesson_done"]) == "-s"
+        assert letters(app) == "-s"
         assert (kept.steps(), kept.answers(_first().name)) == ([], [])
         assert [learner.num_answers for learner in kept.learners()] == [1]
 
@@ -176,23 +181,58 @@ def test_a_checkpoint_without_the_head_says_why(
 
 
 @pytest.mark.parametrize(
-    ("query", "number", "letters"),
+    ("query", "number", "left"),
     [
         ({"lesson_step": "99"}, None, ""),
         ({"lesson_step": "-3"}, 1, ""),
         ({"lesson_step": "x"}, 1, ""),
-        ({"lesson_done": "rwx<b>" + "r" * 999, "lesson_step": "3"}, 3, "rwt---rrrrrrrr"),
+        ({"lesson_done": "rwx<b>" + "r" * 999, "lesson_step": "3"}, 3, "--t"),
+        ({"lesson_done": "rr.0123456789ab", "lesson_step": "3"}, 3, "--t"),
     ],
 )
-def test_a_link_of_anybody_opens(query: dict[str, str], number: int | None, letters: str) -> None:
+def test_a_link_of_anybody_opens(query: dict[str, str], number: int | None, left: str) -> None:
     lesson = _first()
     app = opened(lesson.name, lesson.text_a, **query)
     count = len(lesson.steps)
     assert f"{number or count} of {count}" in said(app)
     assert not app.exception
-    if letters:
+    if left:
         assert answer(app, 10.0)
-        assert "".join(app.query_params["lesson_done"]) == letters[:count]
+        assert letters(app) == left
+
+
+def test_a_link_lifts_the_covers_of_who_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guide, "learner", lambda: "Ada")
+    app = opened(_first().name, _first().text_a, lesson_step="2")
+    answer(app, 10.0)
+    own = "".join(app.query_params["lesson_done"])
+    again = {"lesson_step": "2", "lesson_done": own}
+    assert DRAWN in said(opened(_first().name, _first().text_a, **again))
+    monkeypatch.setattr(guide, "learner", lambda: "Bob")
+    assert DRAWN not in said(opened(_first().name, _first().text_a, **again))
+
+
+def test_what_one_was_surely_wrong_about_comes_first_at_the_end() -> None:
+    lesson, bert = _first(), cache.bert("default")
+    app = opened(lesson.name, lesson.text_a)
+    for number, mark in ((2, "guess"), (3, guide.SURE)):
+        app.session_state["lesson_step"] = number
+        app.session_state[f"lesson_sure_{lesson.name}_{number}"] = mark
+        ok(app.run())
+        step = lesson.steps[number - 1]
+        answer(app, answers(step, step.find(bert, lesson.text_a, None))[0])
+    app.session_state["lesson_step"] = len(lesson.steps) + 1
+    assert "**You were sure of these, and wrong**" in said(app.run())
+    again = [str(one.key) for one in app.button if str(one.key).startswith("lesson_again_")]
+    assert again == ["lesson_again_3", "lesson_again_2"]
+
+
+def test_a_sentence_typed_before_the_lesson_is_offered() -> None:
+    app = opened(_first().name, _first().text_a, lesson_step="2")
+    assert "lesson_mine" not in [button.key for button in app.button]
+    app.session_state["_lesson_text_before"] = ("He sat.", None)
+    app.run()
+    assert app.button(key="lesson_mine").help == r"“He sat\.”"
 
 
 def test_a_click_in_the_picture_is_taken() -> None:
