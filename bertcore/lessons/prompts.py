@@ -2,7 +2,6 @@
 
 import csv
 import functools
-import re
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
@@ -31,14 +30,6 @@ def _reviews() -> tuple[tuple[str, bool], ...]:
     return tuple((text, label == "positive") for text, label in rows)
 
 
-@functools.cache
-def _positive(*texts: str) -> list[float]:
-    """Return the probability of "positive" that "sentiment" gives each text."""
-    model = open_task_model(TUNED, device="cpu")
-    logits = run_task(model, [whole(task_input(model, text)) for text in texts])
-    return [float(row.softmax(-1)[model.labels.index("positive")]) for row in logits]
-
-
 def _log_odds(
     bert: Model, words: Sequence[str], texts: Sequence[tuple[str, str | None]]
 ) -> list[float]:
@@ -59,7 +50,11 @@ def _accuracy(bert: Model, way: str) -> float:
     if way not in known:
         texts, good = zip(*_reviews(), strict=True)
         if way == TUNED:
-            odds, boundary = _positive(*texts), 0.5
+            model = open_task_model(TUNED, device="cpu")
+            inputs = [whole(task_input(model, text)) for text in texts]
+            label = model.labels.index("positive")
+            odds = [float(row.softmax(-1)[label]) for row in run_task(model, inputs)]
+            boundary = 0.5
         else:
             first, second, *how = way.split()
             prompt = f"It was {bert.tokenizer.mask_token}."
@@ -87,28 +82,9 @@ def share_of_pair(bert: Model, text_a: str, text_b: str | None, first: str, seco
     return Found(100 * one / (one + two), {**facts, "both": one + two, **best})
 
 
-@answer(Kind.NUMBER, facts="review p label")
-def positive_share(bert: Model, text_a: str, text_b: str | None) -> Found:
-    """Probability of "positive" by the shipped classifier, in percent.
-
-    "sentiment" does not read the sentence with the mask.
-    """
-    mask = re.escape(bert.tokenizer.mask_token)
-    review = re.sub(rf"[^.!?]*{mask}[^.!?]*[.!?]?", "", text_a).strip()
-    if not review:
-        raise NotShownError("This text has no review: only the sentence with the mask is there.")
-    (p,) = _positive(review)
-    label = "positive" if p > 0.5 else "negative"
-    return Found(100 * p, {"review": review, "p": p, "label": label})
-
-
 @answer(Kind.NUMBER, facts="way num")
 def accuracy_of_way(bert: Model, text_a: str, text_b: str | None, way: str) -> Found:
-    """Percent of the shipped reviews that are judged rightly, by two words at a [MASK] or a head.
-
-    Args:
-        way: "great terrible", with "apart" or "shifted" after it, or "sentiment".
-    """
+    """Percent of reviews judged rightly: by two words ("great terrible apart") or "sentiment"."""
     return Found(100 * _accuracy(bert, way), {"way": way, "num": len(_reviews())})
 
 

@@ -1,17 +1,23 @@
 """Lessons: what each teaches, where the visitor is in it, sheet and notes."""
 
+import tomllib
+from pathlib import Path
+
 import streamlit as st
 
 from bertcore.lessons.lesson import Lesson
 
+from ...navigation import PAGES
 from ...plots import plain
 from ...server.learners import is_teacher
 from ...server.policy import policy
 from ...shell import frame, texts
 from ...shell.guide import catalogue, guide, sheet
-from ...shell.words import language
+from ...shell.words import language, tr
 from ...shell.words.language import words
-from . import PAGE, beside, class_links
+from . import PAGE, class_links
+
+BESIDE = Path(__file__).with_name("beside.toml")
 
 
 def draw() -> None:
@@ -26,7 +32,7 @@ def draw() -> None:
     with st.container(key="lesson_list"):
         language.show_unknown()
         _list()
-        beside.show()
+        _beside()
     if not is_first:
         class_links.show()
 
@@ -46,6 +52,20 @@ def _list() -> None:
             key="lesson_more",
         )
         _show_more(lessons[name])
+
+
+def _beside() -> None:
+    """Draw closed the exercises, and a path through lessons and pages for each of five notes."""
+    told = tomllib.loads(BESIDE.read_text(encoding="utf-8"))
+    titles = {page.name: tr(page.title) for page in PAGES.values()}
+    with st.expander(f"**{words('exercises')}**"):
+        for number, one in enumerate(told["exercises"], start=1):
+            title = titles[one["link"].partition("?")[0]]
+            st.markdown(f"{number}. {one[language.language()]} [{title}]({one['link']})")
+    with st.expander(f"**{words('paths')}**"):
+        for path in told["paths"]:
+            steps = (f"1. [{guide.markdown(step)}]({link})" for link, step in path["steps"])
+            st.markdown("\n".join([f"**{path['title']}** {path['about']}\n", *steps]))
 
 
 def _start(name: str) -> None:

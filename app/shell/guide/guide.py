@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.lessons.answer import Found, Kind, NotShownError
 from bertcore.lessons.lesson import (
@@ -29,7 +28,7 @@ from ...server.class_store import OWN as ON_OWN
 from ...server.learners import learner
 from .. import cache, covers, fetch, frame, sidebar, state
 from ..links import HEADS, INSIDE_LAYER_TOKEN, LAYER, MASKED, TOKEN, name_of, open_page, script
-from ..sentence_box import DEFAULT, TEXT_A, TEXT_B, sentence_box, texts
+from ..sentence_box import TEXT_A, TEXT_B, sentence_box, texts
 from ..state import Field, open_view
 from ..words import language as languages
 from ..words.language import LANGUAGE, language, words
@@ -54,7 +53,7 @@ MARKS = {
     SHOWN: ":material/visibility:",
     HELD: ":material/hourglass_empty:",
 } | dict.fromkeys((OPEN, TRIED), ":material/circle:")
-SURE, _SURE, _MINE = "sure", "lesson_sure_", "_lesson_text_before"
+SURE, _SURE = "sure", "lesson_sure_"
 REVEAL_SECONDS = 3.0  # after which it is looked again whether the teacher shows the verdicts
 
 
@@ -84,20 +83,15 @@ def done(lesson: Lesson, *, on_own: bool = False) -> str:
     place = f"{lesson.name}{ON_OWN if on_own else ''}"
     kept: str = st.session_state.get(_PROGRESS, {}).get(place, "")
     if not kept and LESSON.value == lesson.name and not on_own:
-        letters, _, mark = DONE.value.partition(".")
-        kept = letters if mark == _mark(lesson, letters) else ""
+        letters = DONE.value.partition(".")[0]
+        kept = letters if DONE.value == _signed(lesson, letters) else ""
     return kept[: len(lesson.steps)].ljust(len(lesson.steps), OPEN)
 
 
-def _put_done(lesson: Lesson) -> None:
-    """Put what became of a lesson into the link, for this visitor alone: it lifts covers."""
-    letters = done(lesson).rstrip(OPEN)
-    DONE.put(f"{letters}.{_mark(lesson, letters)}" if letters else "")
-
-
-def _mark(lesson: Lesson, letters: str) -> str:
+def _signed(lesson: Lesson, letters: str) -> str:
+    """Return what became of a lesson as a link may say so to this visitor: it lifts covers."""
     told = f"{learner()} {lesson.name} {letters}"
-    return hashlib.sha256(told.encode()).hexdigest()[:12]
+    return f"{letters}.{hashlib.sha256(told.encode()).hexdigest()[:12]}" if letters else ""
 
 
 def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
@@ -105,11 +99,9 @@ def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
     letters = done(lesson)
     st.session_state.pop(_TEXTS, None)
     if not own_text:
-        if texts() not in _texts_of_lessons():
-            st.session_state[_MINE] = texts()
         _put_texts(lesson.text_a, lesson.text_b)
     LESSON.put(lesson.name)
-    _put_done(lesson)
+    DONE.put(_signed(lesson, letters.rstrip(OPEN)))
     go_to(lesson.steps[next((at for at, one in enumerate(letters) if one not in SETTLED), 0)])
 
 
@@ -146,14 +138,6 @@ def leave() -> NoReturn:
     """End the lesson; its progress is kept for the visit."""
     LESSON.put("")
     open_page("lessons")
-
-
-def _texts_of_lessons() -> set[tuple[str, str | None]]:
-    """Return the texts that nobody has typed."""
-    every = catalogue.lessons().values()
-    steps = (step for one in every for step in (*one.steps, *one.again) if step.text_a is not None)
-    brought = {(str(step.text_a), step.text_b or None) for step in steps}
-    return {(DEFAULT.text_a, DEFAULT.text_b), *map(_texts_of, every)} | brought
 
 
 def _put_texts(text_a: str, text_b: str) -> None:
@@ -223,12 +207,6 @@ def _show_way(lesson: Lesson, step: Step | None) -> None:
                 go_to(other)
     if row.button(words("leave"), key="lesson_leave", icon=":material/logout:", type="tertiary"):
         leave()
-    mine = st.session_state.get(_MINE)
-    if mine and step is not None and step.is_asked_again and not _is_on_own(step):
-        told, icon = f"“{plain(mine[0])}”", ":material/edit:"
-        if row.button(words("own_text"), key="lesson_mine", icon=icon, type="tertiary", help=told):
-            _put_texts(mine[0], mine[1] or "")
-            go_to(step)
     if step is not None and (_is_settled(step) or not step.covers_page):
         icon = ":material/open_in_full:"
         if row.button(words("whole_page"), key="lesson_page", icon=icon, type="tertiary"):
@@ -387,7 +365,13 @@ def _ask(step: Step, found: Found) -> None:
         row = st.container(horizontal=True, vertical_alignment="center")
         is_asked = row.form_submit_button(words("check"), key="lesson_check", type="primary")
         if before == OPEN:
-            _ask_how_sure(row, step)
+            row.segmented_control(
+                words("how_sure"),
+                [SURE, "guess"],
+                format_func=words,
+                key=f"{_SURE}{step.lesson.name}_{step.number}",
+                label_visibility="collapsed",
+            )
     with room:
         _offer_click(step, found, key)
     if is_asked and chosen is None:
@@ -419,17 +403,6 @@ def _ask(step: Step, found: Found) -> None:
         st.rerun()  # what was covered opens, and the boxes close
     with told:
         _tell(step, found, letter, answers.get(place))
-
-
-def _ask_how_sure(row: DeltaGenerator, step: Step) -> None:
-    """Draw the mark of a first answer: sure, or a guess."""
-    row.segmented_control(
-        words("how_sure"),
-        [SURE, "guess"],
-        format_func=words,
-        key=f"{_SURE}{step.lesson.name}_{step.number}",
-        label_visibility="collapsed",
-    )
 
 
 def _tell(step: Step, found: Found, letter: str, given: str | float | None) -> None:
@@ -598,7 +571,7 @@ def _put_letter(step: Step, letter: str) -> None:
         letters = done(step.lesson, on_own=own)
         letters = letters[: step.number - 1] + letter + letters[step.number :]
         kept[f"{step.lesson.name}{ON_OWN if own else ''}"] = letters
-    _put_done(step.lesson)
+    DONE.put(_signed(step.lesson, done(step.lesson).rstrip(OPEN)))
     DONE.key()
 
 

@@ -1,18 +1,16 @@
 """The page Lessons, a lesson on paper, and Markdown of lessons."""
 
+import tomllib
 from urllib.parse import parse_qsl
 
-import pytest
-
 from app.navigation import PAGES
-from app.screens.lessons import beside
+from app.screens.lessons.page import BESIDE
 from app.shell.guide import catalogue, guide
 from app.shell.guide.sheet import page as sheet
 from app.shell.words.language import languages
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
 from tests.support.lesson_text import parse_lesson
 from tests.support.opened import ok, page_of, said
-from tests.support.school import school
 
 
 def test_each_lesson_is_a_row_and_the_others_closed() -> None:
@@ -60,7 +58,7 @@ def test_a_link_to_no_lesson_is_a_sentence() -> None:
 
 def test_exercises_and_paths_lead_to_pages_and_lessons() -> None:
     """In each language, for each of the five notes in its own."""
-    told = beside.read()
+    told = tomllib.loads(BESIDE.read_text(encoding="utf-8"))
     assert len(told["exercises"]) == 15
     assert [path["language"] for path in told["paths"]] == ["ru", "zh", "zh", "zh", "en"]
     links = [one["link"] for one in told["exercises"]]
@@ -76,22 +74,4 @@ def test_exercises_and_paths_lead_to_pages_and_lessons() -> None:
         for exercise in told["exercises"]:
             assert f" {exercise[code]} [" in shown
         for path in told["paths"]:
-            assert f"{path['title']} {path['about']}" in shown
-
-
-def test_an_exercise_is_handed_in_to_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not [one for one in page_of("lessons").run().button if "hand_in" in str(one.key)]
-    with school(monkeypatch) as kept:
-        app = ok(page_of("lessons").run())
-        app.text_input(key="class_learner_name").set_value("Ada")
-        ok(app.button(key="class_begin").click().run())
-        app.text_area(key="exercise_5").set_value("After layer 2.")
-        shown = said(ok(app.button(key="exercise_5_hand_in").click().run()))
-        assert "Your class has it." in shown
-        (finding,) = kept.findings()
-        assert (finding.name, finding.page, finding.text) == (
-            "Ada",
-            "5. Layer map",
-            "After layer 2.",
-        )
-        assert finding.link == "layer-map"
+            assert f"**{path['title']}** {path['about']}" in shown

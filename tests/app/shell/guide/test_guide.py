@@ -227,14 +227,6 @@ def test_what_one_was_surely_wrong_about_comes_first_at_the_end() -> None:
     assert again == ["lesson_again_3", "lesson_again_2"]
 
 
-def test_a_sentence_typed_before_the_lesson_is_offered() -> None:
-    app = opened(_first().name, _first().text_a, lesson_step="2")
-    assert "lesson_mine" not in [button.key for button in app.button]
-    app.session_state["_lesson_text_before"] = ("He sat.", None)
-    app.run()
-    assert app.button(key="lesson_mine").help == r"“He sat\.”"
-
-
 def test_a_click_in_the_picture_is_taken() -> None:
     lesson = _first()
     number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
