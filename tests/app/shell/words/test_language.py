@@ -89,7 +89,7 @@ def test_the_page_and_the_guide_speak_it(code: str) -> None:
     shown = said(ok(app.run()))
     assert own["intro"] in shown
     assert lesson.summary in shown
-    assert app.button(key=f"start_{FIRST.name}").label == lesson.title
+    assert app.button(key=f"start_{FIRST.name}").label == f"1. {lesson.title}"
     guide = opened(FIRST.name, FIRST.text_a, lesson_language=code, lesson_step="2")
     shown = said(guide)
     assert lesson.steps[1].question in shown
