@@ -110,13 +110,6 @@ def test_a_way_leads_on_with_the_text(visit: Visit, way: str, name: str, query: 
     expect(visit.page).to_have_url("about:blank")
 
 
-def test_lesson_1_begins(visit: Visit) -> None:
-    visit.open("door")
-    visit.page.get_by_role("link", name="Take lesson 1").click()
-    expect(visit.page.locator(".st-key-lesson_guide")).to_be_visible()
-    visit.check()
-
-
 def test_its_names_are_read_in_order_and_no_rule_is_violated(
     new_visit: Callable[..., Visit],
 ) -> None:

@@ -78,6 +78,7 @@ def test_the_drawer_of_a_phone_closes_after_a_choice_and_that_of_a_lesson_is_in_
     expect(drawer).to_have_attribute("data-collapsed", "true")
     page.get_by_role("link", name="Take lesson 1").tap()
     expect(page.locator(".st-key-lesson_guide")).to_be_in_viewport()
+    visit.check()
 
 
 def test_choices_are_kept_for_the_next_visit(new_visit: Callable[..., Visit]) -> None:
