@@ -50,7 +50,8 @@ def qr_code(text: str) -> NDArray[np.bool_]:
     bits = np.unpackbits(np.array(_codewords(data, *_BLOCKS[version - 1]), np.uint8))
     for place, bit in zip(_path(free), bits, strict=False):  # a few places are left over
         code[place] = bit
-    return code ^ (free & (np.indices(code.shape).sum(axis=0) % 2 == 0))
+    mask = np.indices(code.shape).sum(axis=0) % 2 == 0
+    return np.logical_xor(code, free & mask)
 
 
 def _codewords(data: bytes, count: int, length: int, num_checks: int) -> list[int]:

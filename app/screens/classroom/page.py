@@ -93,12 +93,12 @@ def _follow() -> None:
             for count in counts
             if count.lesson in lessons and lessons[count.lesson].step(count.step) is not None
         ]
-        num_answered, *num_rows = kept.num_learners()
+        num_answered, num_named, num_nameless = kept.num_learners()
         _show_totals(about.name, known, num_answered, sum(c.num_answers for c in counts))
         _show_hold(kept)
         _show_lesson(kept, known, lessons)
         _show_findings(kept)
-        _show_grades(kept, *num_rows, lessons)
+        _show_grades(kept, num_named, num_nameless, lessons)
 
 
 def _known_lessons() -> dict[str, Lesson]:
