@@ -52,9 +52,15 @@ def flags(grade: Grade) -> str:
     return "; ".join(text for is_so, text in told if is_so)
 
 
+def cells(grade: Grade) -> tuple[str, ...]:
+    """Return a learner's row, as in COLUMNS."""
+    counts = (grade.num_answered, grade.num_right, grade.num_after_hint, grade.num_on_own)
+    return (grade.name, *map(str, counts), f"{grade.minutes:.0f}", flags(grade))
+
+
 def grades_csv(grades: Sequence[Grade]) -> bytes:
     """Return the columns of the page, of all learners with a name, and their words."""
-    rows = [(*grade[:5], round(grade.minutes), flags(grade), grade.word) for grade in grades]
+    rows = [(*cells(grade), grade.word) for grade in grades]
     return to_csv(pd.DataFrame(rows, columns=[*COLUMNS, "Letters"]))
 
 

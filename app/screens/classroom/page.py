@@ -22,7 +22,7 @@ from ...shell.guide import catalogue, guide, in_class
 from ...shell.words.language import language
 from . import PAGE, removal
 from .figures import answers_figure
-from .grades import COLUMNS, Scores, canvas_csv, flags, grades_csv, moodle_csv, scores
+from .grades import COLUMNS, Scores, canvas_csv, cells, grades_csv, moodle_csv, scores
 from .tally import bars, misconceptions, of_step
 
 REFRESH_SECONDS = 3.0
@@ -245,10 +245,7 @@ def _show_grades(
                 "Page", 1, last, key=PAGE_OF_GRADES.key(low=1, high=last), width=140
             )
             start = ROWS * (page - 1)
-        rows = [
-            (_text(grade.name), *map(str, grade[1:5]), f"{grade.minutes:.0f}", _text(flags(grade)))
-            for grade in kept.grades(ROWS, start)
-        ]
+        rows = [tuple(map(_text, cells(grade))) for grade in kept.grades(ROWS, start)]
         st.container(key="class_graded").markdown(markdown_table(COLUMNS, rows))
         with st.container(horizontal=True):
             _offer("grades", "Grades as CSV", lambda: grades_csv(kept.grades()))
