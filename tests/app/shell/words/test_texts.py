@@ -177,3 +177,40 @@ def test_the_first_pages_open_without_an_english_sentence(page: str, code: str) 
         shown = [one.replace(text, "") for one in shown]
     assert len(shown) > 7
     assert not [text for text in shown if ENGLISH.search(text)]
+
+
+TERMS = {
+    "zh": {
+        "词元": ("令牌", "词符"),
+        "子词": ("词片",),
+        "注意力头": ("注意头", "关注头", "注意力头部"),
+        "掩码": ("遮盖", "遮住的单词"),
+        "标记": ("标注符",),
+        "微调": ("精调",),
+        "排第一的词": ("最佳单词",),
+    },
+    "ru": {
+        "токен": ("лексем", "жетон"),
+        "подслово": ("подтокен", "кусочек слова"),
+        "голова внимания": ("внимательная голов", "головка внимания"),
+        "маска": ("маскирующий токен",),
+        "дообучение": ("файнтюн", "тонкая настройк"),
+        "элемент словаря": ("запись словаря", "записи словаря"),
+        "случайный выбор": ("жреби", "жеребь"),
+    },
+}
+"""The term of each language, and what is not written for it."""
+
+
+@pytest.mark.parametrize("code", TERMS)
+def test_a_term_is_one_in_all_texts_of_a_language(code: str) -> None:
+    """In lessons, exercises, the guide, pages and figures."""
+    app = Path(language.__file__).resolve().parents[2]
+    files = [*app.rglob(f"{code}.toml"), *(app / "screens" / "lessons" / code).glob("*.toml")]
+    files.append(app / "screens" / "lessons" / "beside.toml")
+    written = {file: file.read_text(encoding="utf-8").lower() for file in files}
+    assert len(files) > 15
+    for term, others in TERMS[code].items():
+        assert any(term in text for text in written.values()), term
+        for other in others:
+            assert [file.name for file, text in written.items() if other in text] == [], term
