@@ -356,3 +356,27 @@ def test_heads_are_named_in_every_language(monkeypatch: pytest.MonkeyPatch) -> N
 
 def _fails(*_: object, **__: object) -> None:
     raise RuntimeError("the disk is full")
+
+
+CODES = ["en", *(pytest.param(code, marks=pytest.mark.exhaustive) for code in ("ru", "zh"))]
+
+
+@pytest.mark.skipif(not (SHIPPED / "model.safetensors").is_file(), reason="no checkpoint ships")
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("name", LESSONS)
+def test_nothing_of_a_covered_page_is_there_before_check(name: str, code: str) -> None:
+    """The page is not run: no text, table, chart or file of it; a cover is there instead."""
+    lesson = catalogue.find(name, code)
+    assert lesson is not None
+    app = opened(name, lesson.text_a, lesson.text_b, lesson_language=code)
+    for step in lesson.steps:
+        texts = (
+            (lesson.text_a, lesson.text_b) if step.text_a is None else (step.text_a, step.text_b)
+        )
+        app.session_state["text_a"], app.session_state["text_b"] = texts[0], texts[1] or ""
+        app.session_state["lesson_step"] = step.number
+        shown = said(ok(app.run()))
+        if step.covers_page:
+            assert DRAWN not in shown, step.number
+            assert languages()[code]["guide"]["covered"] in shown, step.number
+            assert not [*app.dataframe, *app.get("plotly_chart"), *app.get("download_button")]
