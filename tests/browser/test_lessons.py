@@ -73,7 +73,8 @@ def test_a_lesson_is_taken(visit: Visit, lesson: Lesson) -> None:
     """
     words = languages()["en"]["guide"]
     visit.open("lessons", text_a=lesson.other_a, text_b=lesson.other_b)
-    visit.page.locator(".st-key-lesson_list summary").click()
+    more = visit.page.locator(".st-key-lesson_list summary")
+    more.filter(has_text=words["own_text"]).click()
     visit.choose(visit.page.get_by_role("combobox", name="Lessons"), lesson.title)
     visit.page.locator(".st-key-lesson_own").get_by_role("button").click()
     bert = load("default")
