@@ -52,11 +52,10 @@ def _check(
         for place, slider in enumerate(guide.get_by_role("slider").all()):
             slider.press("End" if str(place) == chosen else "Home")
             visit.settle()
-    elif guide.get_by_role("radio").count():
-        # The label, since the circle lies below it.
-        guide.locator("label").filter(has_text=re.compile(f"^{re.escape(text)}$")).click()
-    else:
+    elif guide.get_by_role("combobox").count():
         visit.choose(guide.get_by_role("combobox"), text)
+    else:  # the label, since the circle lies below it
+        guide.locator("label").filter(has_text=re.compile(f"^{re.escape(text)}$")).click()
     guide.get_by_role("button", name=words["check"], exact=True).click()
     visit.settle()
     return guide.get_by_test_id("stAlert")
