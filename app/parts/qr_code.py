@@ -51,7 +51,7 @@ def qr_code(text: str) -> NDArray[np.bool_]:
     for place, bit in zip(_path(free), bits, strict=False):  # a few places are left over
         code[place] = bit
     mask = np.indices(code.shape).sum(axis=0) % 2 == 0
-    return np.logical_xor(code, free & mask)
+    return code ^ (free & mask)
 
 
 def _codewords(data: bytes, count: int, length: int, num_checks: int) -> list[int]:
