@@ -11,7 +11,7 @@ import sqlite3
 import time
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -22,6 +22,7 @@ from .policy import policy
 APPLICATION, VERSION = 0x42534343, 4
 """By which SQLite's header tells our files, and in which layout they are."""
 WAIT_SECONDS = 5.0  # for other learners' answers to be written
+GLANCE_SECONDS = 0.2  # for what each run of a page asks
 MAX_NAME, MAX_ANSWER, MAX_FINDING, MAX_WHY, MAX_LINK = 80, 200, 600, 3_000, 4_000
 """Most characters of what is kept; longer answers and explanations are cut, others refused."""
 MAX_LEARNERS, MAX_FINDINGS, FINDINGS_OF_LEARNER = 2_000, 3_000, 30
@@ -198,10 +199,13 @@ class ClassStore:
     def __init__(self, path: Path, name: str) -> None:
         self.path = path.absolute()
         self._who: dict[str, Who] = {}
+        self._is_held = False
         """By browser: most pages show their learner's name, and none waits for the file then."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            with self._opened(writes=True) as db:  # servers that start together create it once
+            with self._opened(
+                writes=True, wait=WAIT_SECONDS
+            ) as db:  # servers that start together create it once
                 self._prepare(db, name)
         except OSError as error:
             raise ValueError(
@@ -247,13 +251,13 @@ class ClassStore:
             )
 
     @contextmanager
-    def _opened(self, *, writes: bool) -> Iterator[sqlite3.Connection]:
+    def _opened(self, *, writes: bool, wait: float) -> Iterator[sqlite3.Connection]:
         """Open the file for one transaction, which an error undoes.
 
         Learners wait for each other in SQLite alone: who waits there holds no lock of ours.
         """
         place = f"{self.path.as_uri()}?mode=rw"  # a file that is gone is not made anew
-        opened = sqlite3.connect(place, timeout=WAIT_SECONDS, isolation_level=None, uri=True)
+        opened = sqlite3.connect(place, timeout=wait, isolation_level=None, uri=True)
         with closing(opened) as db:
             db.execute("PRAGMA secure_delete = ON")  # what is removed is not left in the file
             db.execute(f"PRAGMA max_page_count = {MAX_BYTES // PAGE_BYTES}")
@@ -262,9 +266,11 @@ class ClassStore:
             db.execute("COMMIT")
 
     @contextmanager
-    def _used(self, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
+    def _used(
+        self, *, writes: bool = False, wait: float = WAIT_SECONDS
+    ) -> Iterator[sqlite3.Connection]:
         try:
-            with self._opened(writes=writes) as db:
+            with self._opened(writes=writes, wait=wait) as db:
                 yield db
         except sqlite3.Error as error:
             raise RuntimeError(
@@ -340,13 +346,15 @@ class ClassStore:
     def who(self, browser: str) -> Who | None:
         """Return whom a browser belongs to; None for nobody yet."""
         if browser not in self._who:
-            with self._used() as db:
+            with self._used(wait=GLANCE_SECONDS) as db:
                 self._remember(browser, _who(db, browser))
         return self._who.get(browser)
 
     def is_held(self) -> bool:
-        """Return whether verdicts are kept back."""
-        return bool(self._rows("SELECT is_held FROM class")[0][0])
+        """Return whether verdicts are kept back; if the file is busy, as last known."""
+        with suppress(RuntimeError), self._used(wait=GLANCE_SECONDS) as db:
+            self._is_held = bool(db.execute("SELECT is_held FROM class").fetchone()[0])
+        return self._is_held
 
     def hold(self, is_held: bool) -> None:
         """Keep verdicts back from now on, or show them."""

@@ -38,7 +38,10 @@ def _log_odds(
     if first is None or second is None:
         raise ValueError(f"{' or '.join(words)} is no piece of this vocabulary. Open default.")
     encodings = [bert.tokenize(*text) for text in texts]
-    places = [mask_positions(one, bert.tokenizer.mask_id)[-1] for one in encodings]
+    masks = [mask_positions(one, bert.tokenizer.mask_id) for one in encodings]
+    if not all(masks):
+        raise NotShownError("Some of the reviews are too long for this checkpoint. Open default.")
+    places = [at[-1] for at in masks]
     rows = [Row(list(one.input_ids), list(one.segment_ids)) for one in encodings]
     odds = {number: float(row[first] - row[second]) for number, row in log_p_at(bert, rows, places)}
     return [odds[number] for number in range(len(rows))]

@@ -72,12 +72,8 @@ def who() -> str:
 
 
 def is_held() -> bool:
-    """Return whether the teacher keeps verdicts back; not if the file cannot be read."""
-    kept = store()
-    try:
-        return kept is not None and kept.is_held()
-    except RuntimeError:
-        return False
+    """Return whether the teacher keeps verdicts back."""
+    return (kept := store()) is not None and kept.is_held()
 
 
 def door() -> bool:

@@ -167,7 +167,7 @@ def _check_answers(step: Step, found: Found) -> None:
 
 def test_what_the_lesson_on_masked_words_says_of_capitals_holds() -> None:
     """Its text, not a fact: France's capital is right and Canada's is no capital."""
-    lesson = read_lesson(ROOT / "app" / "screens" / "lessons" / "en" / "06-masked-words.toml")
+    lesson = read_lesson(ROOT / "app" / "screens" / "lessons" / "en" / "07-masked-words.toml")
     (step,) = [one for one in lesson.steps if one.title == "Is it a fact?"]
     bert = load("default")
 
@@ -384,11 +384,15 @@ class TestAnswers:
         "labels": 400,
         "part": "all",
     }
-    OF_SHIPPED = ("layer_that_moved", "label_of_text", "tag_of_word")
+    LARGE = ("layer_that_moved", "accuracy_of_way", "better_way")
+    OF_SHIPPED = (*LARGE, "label_of_text", "tag_of_word")
     OWN = {  # noqa: RUF012
         "runs_agree": {"other": "novel"},
         "layer_that_moved": {"other": "pos"},
         "better_part": {"first": "all", "second": "head"},
+        "accuracy_of_way": {"way": "great terrible"},
+        "better_way": {"first": "great terrible", "second": "great terrible shifted"},
+        "share_of_pair": {"first": "river", "second": "bank"},
     }
 
     @pytest.mark.parametrize("name", sorted(ANSWERS))
@@ -398,8 +402,9 @@ class TestAnswers:
         given = {key: usual[key] for key in answer.given if key in usual}
         if name in self.OF_SHIPPED and not (SHIPPED / "model.safetensors").is_file():
             pytest.skip("no checkpoint ships")
-        bert = load("default") if name == "layer_that_moved" else tiny_bert()  # of one shape
-        found = answer.function(bert, *self.PAIR, **given)
+        bert = load("default") if name in self.LARGE else tiny_bert()
+        text_b = "It was [MASK]." if name == "share_of_pair" else self.PAIR[1]
+        found = answer.function(bert, self.PAIR[0], text_b, **given)
         assert {*found.facts} >= {*answer.facts}
         if answer.kind is Kind.NUMBER:
             assert isinstance(found.answer, int | float)
@@ -411,6 +416,10 @@ class TestAnswers:
             assert len({*names}) == len(names) > 1
             assert {*found.also} <= {*names}
         assert answer.does.endswith((".", "]."))
+
+    def test_reviews_that_do_not_fit_are_named(self) -> None:
+        with pytest.raises(NotShownError, match="Some of the reviews are too long"):
+            ANSWERS["accuracy_of_way"].function(tiny_bert(), *self.PAIR, way="river bank")
 
     def test_a_loss_and_its_facts_are_one_probability(self) -> None:
         """In nats as the answer, in bits and as a rate of mistakes in the text beside it."""
