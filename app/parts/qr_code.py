@@ -51,7 +51,8 @@ def qr_code(text: str) -> NDArray[np.bool_]:
     for place, bit in zip(_path(free), bits, strict=False):  # a few places are left over
         code[place] = bit
     mask = np.indices(code.shape).sum(axis=0) % 2 == 0
-    return code ^ (free & mask)
+    modules: NDArray[np.bool_] = code ^ (free & mask)
+    return modules
 
 
 def _codewords(data: bytes, count: int, length: int, num_checks: int) -> list[int]:
