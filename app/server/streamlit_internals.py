@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -198,16 +199,22 @@ def spare_work() -> None:
         if theme_of(section).ByteSize():  # an empty section is one that is not there
             message.MergeFrom(theme_of(section))
 
+    lock = Lock()  # a run that ends and the one that follows it draw at once
+
     def call_in_batches(session: AppSession, call: Callable[[], None]) -> None:
-        waiting: deque[Callable[[], None]] = session.__dict__.setdefault("_waiting", deque())
         loop = session._event_loop
 
         def call_all() -> None:
-            while waiting:
-                loop.call_soon(waiting.popleft())
+            with lock:
+                calls = session.__dict__.pop("_waiting")
+            for waiting in calls:
+                loop.call_soon(waiting)
 
-        waiting.append(call)
-        if len(waiting) == 1:
+        with lock:
+            waiting = session.__dict__.setdefault("_waiting", [])
+            waiting.append(call)
+            is_first = len(waiting) == 1
+        if is_first:
             call_soon(session, partial(loop.call_later, BATCH_SECONDS, call_all))  # type: ignore[arg-type]
 
     @cache
