@@ -247,6 +247,8 @@ class Words(Chart):
     value: str
     line: str = ""
     """Column whose values are lines of their own, one below the other."""
+    heading: Column = ""
+    """What stands above each of these lines."""
     digits: int = 3
     """Decimals of the number under each word."""
     scale_title: str
@@ -258,8 +260,11 @@ class Words(Chart):
         numbers = ["" if np.isnan(value) else exactly(value, self.digits) for value in values]
         groups = frame.groupby(self.line, sort=False).groups if self.line else {"": frame.index}
         boxes: list[token_flow.Box] = []
+        headings, above = {}, column(frame, self.heading) if self.heading else []
         for places in groups.values():
-            below = 2 + max(box.line for box in boxes) if boxes else 0
+            below = 2 + max(box.line for box in boxes) if boxes else bool(self.heading)
+            if self.heading:
+                headings[below - 0.75] = above[places[0]]
             placed = token_flow.place([words[i] for i in places], [numbers[i] for i in places])
             boxes += [replace(box, line=box.line + below) for box in placed]
         filled = np.nan_to_num(values)
@@ -287,7 +292,11 @@ class Words(Chart):
             ],
             showlegend=False,
         )
-        return token_flow.draw(Figure(drawn), boxes, legend_height=60)
+        fig = Figure(drawn)
+        for y, heading in headings.items():
+            text = theme.escape(heading)
+            fig.add_annotation(x=0, y=y, text=text, xanchor="left", showarrow=False)
+        return token_flow.draw(fig, boxes, legend_height=60)
 
 
 MOST_NAMES = 40  # names along an axis of a grid; of more, every second, third ...

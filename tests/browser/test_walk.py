@@ -413,3 +413,14 @@ def test_names_are_legible_in_light_and_dark(new_visit: Callable[..., Visit], sc
         lights = [((grey / 255 + 0.055) / 1.055) ** 2.4 + 0.05 for grey in (ground, ink)]
         assert max(lights) / min(lights) > 4.5  # as WCAG has it
     visit.check()
+
+
+def test_on_a_phone_a_step_brings_picture_and_guesses_into_view(
+    new_visit: Callable[..., Visit],
+) -> None:
+    visit = new_visit(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    visit.open("glance")
+    visit.page.get_by_role("button", name="Next", exact=True).tap()
+    visit.wait_for_query("step", "1")
+    for part in (".glance .title", ".glance canvas"):
+        expect(visit.page.locator(part)).to_be_in_viewport(ratio=1)

@@ -47,6 +47,7 @@ export default function component(mounted: Mounted<Bytes>): () => void {
 export const standAlone = alone(component);
 
 const SWIPE = 45; // pixels to the side, and less than half of it up or down
+const PHONE = "(max-width: 640px)";
 
 class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private readonly frame = new ViewFrame("view glance", { layout: () => this.layout(false), paint: () => this.paint() });
@@ -133,6 +134,8 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     this.live.say(`${steps[step].title}. ${steps[step].text}`);
     this.point(null);
     this.layout(true);
+    // On a phone, the page's head leaves too little room for the picture and the guesses.
+    if (matchMedia(PHONE).matches) this.root.scrollIntoView({ block: "start" });
     this.frame.noting.run(() => this.events.step(step));
   }
 

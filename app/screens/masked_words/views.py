@@ -317,25 +317,21 @@ CONTINUATIONS = View(
     question="How probable is a continuation?",
     of=score_continuations,
     table=continuations_table,
-    chart=Grid(
-        row="rank",
-        column="place",
-        names=(
-            lambda frame: [
-                f"{exactly(total, 2)} ({exactly(mean, 2)})"
-                for total, mean in zip(frame["sum"], frame["mean"], strict=True)
-            ],
-            lambda frame: frame["place"] + 1,
-        ),
-        value="nats",
+    chart=Words(
         text="token",
-        form=".2f",
-        title="ln p",
+        value="nats",
+        line="rank",
+        heading=lambda frame: [
+            f"{exactly(total, 2)} ({exactly(mean, 2)})"
+            for total, mean in zip(frame["sum"], frame["mean"], strict=True)
+        ],
+        digits=2,
+        scale_title="ln p",
     ),
     how=(
-        "Each row is a continuation of sentence A, the most probable first. The darker a token, "
-        "the less it was expected.\n\n"
-        "In front are the sum of the tokens' log-probabilities, in nats, and in brackets their "
+        "Below each other stand the continuations of sentence A, the most probable first. The "
+        "stronger the orange, the less a token was expected.\n\n"
+        "Above each are the sum of the tokens' log-probabilities, in nats, and in brackets their "
         "mean, to compare different lengths. Sentence A is read as it is typed, but not counted. A "
         "causal model predicts each token from those before it. A masked-word model hides each in "
         "turn, with the pieces after it in its word, and reads on both sides: the later words of a "
