@@ -1,4 +1,7 @@
-"""What a model computes: measures of a trace, or of a model and texts, as numbers."""
+"""What a model computes: measures of a trace, or of a model and texts, as numbers.
+
+`on_fraction` and `progress` are called with the fraction done, and may raise to end the work.
+"""
 
 from typing import TYPE_CHECKING
 

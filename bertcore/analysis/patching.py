@@ -119,14 +119,10 @@ def common_masks(model: Model, pair: PatchPair) -> list[int]:
 
 @torch.no_grad()
 def telling_token(model: Model, pair: PatchPair) -> int | None:
-    """Return the token of the first version at which the versions' predictions differ most.
+    """Return the position of the first version's token at which the predictions differ most.
 
-    Each token of the texts that both versions have is hidden in turn, in both.
-
-    Returns:
-        Its position; None if they have no token in common.
-
-    ValueError if there is no masked-word head.
+    Each token of the texts that both versions have is hidden in turn, in both; None if there is
+    none. ValueError if there is no masked-word head.
     """
     model.require("mlm")
     columns = [
@@ -257,7 +253,6 @@ def patch(
     """Patch the hidden state (the residual stream) after every layer at every place in turn.
 
     Args:
-        direction: Which run is patched.
         groups: Groups of columns that are patched together, one run each; None: each column alone.
 
     ValueError if both versions give the same difference, numbers are NaN or infinite, or the
@@ -337,14 +332,9 @@ def patch_versions(
     *,
     on_fraction: OnFraction = lambda fraction: None,
 ) -> VersionsPatched:
-    """Patch every state of two versions of a text; see `patch`.
+    """Patch every state of two versions of a text; see `patch`, and `word_answer` for the words.
 
     Without a [MASK] in both, the token is hidden that tells them apart most.
-
-    Args:
-        text_a, text_b: The first version and the second.
-        sentences_b: Sentence B of each, if they are pairs.
-        word, other: Whose logits are subtracted; None for the default of `word_answer`.
 
     ValueError as `patch_pair`, `word_answer` and `patch`, or if the versions are too long.
     """
@@ -435,10 +425,8 @@ def patch_pairs(
     LEAST_DIFFERENCE: the first word must be likelier in the first version than in the second.
 
     Args:
-        model: A checkpoint with a masked-word head whose layers can be read.
         texts: Two versions with [MASK] at the same place, and the word that fits each, such as
             `bundled_texts()`.
-        direction: As for `patch`.
 
     ValueError if no pair is left, or the model cannot be patched.
     """

@@ -31,14 +31,11 @@ class Curves:
 
 
 def read_curves(folder: str | Path, run: str = "") -> Curves:
-    """Return the curves of a run, which may still be in progress.
+    """Return the curves of a run, a pretraining or fine-tuning that may still be in progress.
 
-    Args:
-        folder: Of a pretraining or a fine-tuning.
-        run: Of a fine-tuning that tries several, the one named so in its folder `runs`, such as
-            "lr-0.0001-seed-1"; "" for the first.
-
-    ValueError if there is no such run, or its settings cannot be read.
+    Of a fine-tuning that tries several, `run` is one in its folder `runs`, such as
+    "lr-0.0001-seed-1"; "" for the first. ValueError if there is no such run, or its settings cannot
+    be read.
     """
     folder = Path(folder)
     if not (folder / SETTINGS_FILE).is_file():

@@ -75,9 +75,7 @@ class ComputeFormat(NamedTuple):
 def compute_format(dtype: str, device: torch.device) -> ComputeFormat:
     """Return the number format in which a device trains or encodes.
 
-    Args:
-        dtype: "bfloat16", "float32", or "auto": bfloat16 where the device multiplies it fast.
-        device: From `choose_device`.
+    "auto" is bfloat16 where the device multiplies it fast, else float32.
     """
     reason = why_slow(device)
     if dtype == "auto":

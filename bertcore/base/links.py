@@ -53,11 +53,7 @@ def read_file(file: Path, max_bytes: int) -> bytes:
 def refuse_stand_in(file: Path, start: bytes) -> None:
     """Detect what broken downloads have in place of a file: a pointer of Git LFS, or a web page.
 
-    Args:
-        file: The file, for the message.
-        start: Its first bytes.
-
-    RuntimeError if it is one.
+    RuntimeError if its first bytes, `start`, are those of one.
     """
     if start.startswith(_POINTER):
         raise RuntimeError(

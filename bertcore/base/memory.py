@@ -47,10 +47,6 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
     """Return the number format for weights of that size; "auto" is float32, or bfloat16 if only
     that fits.
 
-    Args:
-        dtype: "auto" or one of DTYPES.
-        num_parameters: Number of all parameters that are loaded, each counted once.
-
     ValueError if the name is unknown. RuntimeError if the weights do not fit; the message states
     their size and the free memory.
     """
@@ -85,8 +81,7 @@ def fit_dtype(dtype: str, num_parameters: int, device: torch.device) -> Fit:
 def memory_sentence(num_parameters: int, device: torch.device, *, is_exact: bool = True) -> str:
     """Return how much memory a checkpoint will take, and in which number format it will open.
 
-    Args:
-        is_exact: Whether the number of parameters is known, rather than estimated from a file size.
+    `is_exact` says that the number of parameters is known, not estimated from a file size.
     """
     free = free_memory(device)
     about = "" if is_exact else "about "

@@ -15,10 +15,8 @@ NICENESS = 5
 def limit_process(*, num_bytes: int, cpu_seconds: int, seconds: int | None = None) -> None:
     """Set the limits of this process; each ends it. Windows has none, macOS none of memory.
 
-    Args:
-        num_bytes: Of memory, besides that of the libraries.
-        cpu_seconds: Of processor time.
-        seconds: None: of any length.
+    `num_bytes` are besides those of the libraries; `cpu_seconds` of processor time, `seconds` by
+    the clock, None for any.
     """
     if os.name == "nt":
         return

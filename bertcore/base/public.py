@@ -14,10 +14,8 @@ _OURS = ("bertcore", "bertscope")
 def imported(names: Mapping[str, object]) -> list[str]:
     """Return the names that a package imports from its modules, for its `__all__`.
 
-    Args:
-        names: Its `globals()`; modules, and names that begin with an underscore, are left out.
-
-    ValueError if one is another project's, such as Any.
+    Of its `globals()`; modules, and names that begin with an underscore, are left out. ValueError
+    if one is another project's, such as Any.
     """
     public = sorted(
         name
@@ -54,9 +52,6 @@ def deferred(
 
     Its `__init__` has the imports under `if TYPE_CHECKING:`, where editors and type checkers read
     them, and this reads them there (PEP 562; `lazy_loader` does so with a stub file).
-
-    Args:
-        package, file: Its `__name__` and `__file__`.
     """
     home_of = homes(package, file)
 

@@ -14,15 +14,10 @@ _ROOT, _LINE = 0.69, 0.31
 
 
 def quantize(weights: Tensor) -> NDArray[np.uint8]:
-    """Return weights as one byte each, along a square-root curve; any shape.
+    """Return weights from 0 to 1 as one byte each, along a square-root curve; any shape.
 
-    Args:
-        weights: Between 0 and 1 (rounding of low precision may exceed 1 a little).
-
-    Returns:
-        round(255 f(w)) with f(w) = 0.69 sqrt(w) + 0.31 w; `decoding_table()` undoes it.
-
-    ValueError if a weight is not a number or is outside 0 to 1.
+    round(255 f(w)) with f(w) = 0.69 sqrt(w) + 0.31 w; `decoding_table()` undoes it. ValueError if a
+    weight is not a number or is outside 0 to 1 (rounding of low precision may exceed 1 a little).
     """
     values = weights.detach().float()
     low, high = (float(x) for x in torch.aminmax(values)) if values.numel() else (0.0, 0.0)

@@ -67,16 +67,11 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
 
 
 def from_table(kind: type[T], table: Mapping[str, Any], **ours: Any) -> T:
-    """Return a dataclass made of a table.
+    """Return a dataclass made of a table, and of `ours`, fields that are not in it.
 
     A class of a field may read its own value (`from_toml`, a class method, whose ValueError says
     what is expected), and a dataclass may have a method `faults` that yields what does not fit
-    together. A field `is_` is `is` in TOML.
-
-    Args:
-        ours: Values of fields that are not in the table.
-
-    ValueError names all faults with their places.
+    together. A field `is_` is `is` in TOML. ValueError names all faults with their places.
     """
     faults: list[str] = []
     made = _made(kind, table, "", faults, ours)

@@ -33,22 +33,16 @@ Arrays = list[NDArray[Any]]
 def dumps(value: Any, arrays: Arrays | None = None) -> str:
     """Return a value as one line of JSON.
 
-    Args:
-        value: Of Python's plain types and collections, and of dataclasses and named tuples of
-            bertcore, at any depth.
-        arrays: The arrays, NumPy scalars and tensors in the value are appended to it, and the text
-            holds their places; None: there may be none.
-
-    TypeError if there is something else in it.
+    It is made of Python's plain types and collections, and of dataclasses and named tuples of
+    bertcore, at any depth. NumPy scalars, arrays and tensors in it are appended to `arrays`, of
+    which the text holds the places; None: there may be none. TypeError if there is something else
+    in it.
     """
     return json.dumps(_plain(value, arrays))
 
 
 def loads(text: str | bytes | bytearray, arrays: Arrays | None = None) -> Any:
-    """Return the value that a text of `dumps` stands for.
-
-    Args:
-        arrays: Those that `dumps` appended; tensors share their memory.
+    """Return the value that a text of `dumps` stands for; tensors share the memory of `arrays`.
 
     ValueError if it is no such text.
     """

@@ -115,13 +115,10 @@ class DataConfig:
     ) -> "DataConfig":
         """Return settings with room for every token that is hidden in a row of that length.
 
+        `masked_lm_prob` is by default the objective's own.
+
         >>> DataConfig.for_length(128).max_predictions_per_seq
         20
-
-        Args:
-            max_seq_length: T.
-            masked_lm_prob: Fraction of hidden tokens; None: the objective's own.
-            fields: The others.
         """
         if masked_lm_prob is None:
             masked_lm_prob = OWN_SHARES.get(str(fields.get("objective")), MASKED_LM_PROB)

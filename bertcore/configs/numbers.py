@@ -38,15 +38,9 @@ def check_numbers_of(config: Any) -> None:
 
 
 def check_fields(config: Any, names: str, is_right: Callable[[Any], bool], expected: str) -> None:
-    """Check fields of a dataclass, those that are None apart.
+    """Check fields of a dataclass, named with spaces between, those that are None apart.
 
-    Args:
-        config: The dataclass.
-        names: The fields, separated by spaces.
-        is_right: Whether a value is in range.
-        expected: The range in words, for the error.
-
-    ValueError if one is not; NaN is in no range.
+    ValueError, with the `expected` range in words, if one is not right; NaN is in no range.
     """
     for name in names.split():
         value = getattr(config, name)

@@ -41,12 +41,9 @@ def shipped_recipes(command: str) -> dict[str, Path]:
 def read_recipes(names: Iterable[str], command: str, known: Mapping[str, Setting]) -> Recipe:
     """Return the settings of recipes, a later one of which overrides those before it.
 
-    Args:
-        names: Names of shipped ones, or files that end in .toml.
-        command: "pretrain" or "finetune".
-        known: The settings that there are.
-
-    ValueError if there is no such recipe, or as `read_recipe`. OSError if a file cannot be read.
+    The names are of shipped ones, or files that end in .toml; `command` is "pretrain" or
+    "finetune". ValueError if there is no such recipe, or as `read_recipe`. OSError if a file cannot
+    be read.
     """
     shipped = shipped_recipes(command)
     settings: dict[str, Any] = {}

@@ -122,14 +122,9 @@ def summarize(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[Co
 def are_names(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool | None:
     """Return whether the first row of a table has the names of its columns.
 
-    Args:
-        head: Its cells.
-        rows: Cells of the rows below.
-
-    Returns:
-        True if one is a usual name, or they number the columns, as of pandas; False if the row
-        recurs below, or one of its cells in a column of few values, or is a number in one of
-        numbers; None if nothing of it is so.
+    True if one is a usual name, or they number the columns, as of pandas; False if the row recurs
+    below, or one of its cells in a column of few values, or is a number in one of numbers; None if
+    nothing of it is so.
     """
     if has_usual_name(head) or (len(head) > 1 and list(head) == [*map(str, range(len(head)))]):
         return True

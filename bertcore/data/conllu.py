@@ -50,8 +50,6 @@ def read_conllu(
     words the syntax.
 
     Args:
-        lines: With or without their ends; a byte order mark is taken off.
-        name: What to call it in messages.
         on_bad: Called with what is wrong with a sentence, which is left out if this returns.
         needs_trees: Whether a word without a head or a relation is wrong.
 

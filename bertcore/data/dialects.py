@@ -47,9 +47,8 @@ class Record(NamedTuple):
 def find_marks(lines: Sequence[str], ending: str) -> Delimiters:
     """Return the likely signs of a table: each separator is tried with each way of quoting.
 
-    Args:
-        lines: The first ones, with their ends.
-        ending: Of the file's name, such as ".csv"; decides between equals.
+    The first lines have their ends; the ending of the file's name, such as ".csv", decides between
+    equals.
     """
     content = "".join(lines)
     usual = {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(ending, "")
@@ -112,14 +111,10 @@ def _rank(
 
 
 def records(lines: Iterable[str], marks: Delimiters, width: int = 0) -> Iterator[Record]:
-    """Yield the rows of a table; those without any text are left out.
+    """Yield the rows of a table's lines; those without any text are left out.
 
-    A row whose quotes are not closed, or would give another number of cells, costs its line alone.
-
-    Args:
-        lines: With their ends.
-        marks: The signs between and around cells.
-        width: Cells of a row; 0: of any number.
+    A row whose quotes are not closed, or would give another number of cells than `width` (0: any),
+    costs its line alone.
     """
     source, back, number = iter(lines), deque[str](), 1
     left = LONGEST_RECORD

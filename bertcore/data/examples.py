@@ -101,10 +101,6 @@ def rename_labels(example: Example, names: Mapping[str, str]) -> Example:
     """Return an example with its labels renamed; those that become "" are left out.
 
     A word of a tagged sentence is left out with its tag.
-
-    Args:
-        example: Of a kind that has labels.
-        names: Of each of its labels.
     """
     if isinstance(example, TaggedExample):
         tagged = [(word, names[tag]) for word, tag in zip(example.words, example.tags, strict=True)]

@@ -80,11 +80,9 @@ def bomb(path: Path, most: float) -> ValueError:
 def open_bytes(path: Path, file: BinaryIO | None = None) -> BinaryIO:
     """Open a file for reading, unpacked if its first bytes are those of an archive.
 
-    Args:
-        file: The same file, already open, at its beginning; its caller closes it.
-
-    ValueError, also while it is read, if it is a zip archive of several files, not whole, or
-    unpacks to more than MAX_RATIO times its size; OSError if it cannot be opened.
+    `file` is the same, already open, at its beginning; its caller closes it. ValueError, also while
+    it is read, if it is a zip archive of several files, not whole, or unpacks to more than
+    MAX_RATIO times its size; OSError if it cannot be opened.
     """
     plain = file or path.open("rb")
     try:
@@ -275,10 +273,8 @@ def find_encoding(path: Path, file: BinaryIO | None = None) -> Encoding:
     """Return the encoding of a file, plain or compressed.
 
     A byte order mark decides; else it is UTF-8 if most of the bytes beyond ASCII are, in the first
-    lines that have any, and otherwise guessed from these.
-
-    Args:
-        file: The same file, already open, at its beginning, where it is left.
+    lines that have any, and otherwise guessed from these. `file` is the same, already open, at its
+    beginning, where it is left.
 
     ValueError if it is another kind of file, which is named, or in no encoding that is known; or as
     `open_bytes`. OSError if it cannot be opened.
@@ -390,12 +386,8 @@ def open_text(
     """Open text, plain or compressed (`open_bytes`), with unchanged line endings.
 
     Bytes that the encoding does not define become lone surrogates, which `Encoding.damage` finds
-    and `lines_of` refuses.
-
-    Args:
-        file: The same file, already open, at its beginning; its position shows how far it has been
-            read.
-        encoding: None finds it.
+    and `lines_of` refuses. `file` is the same, already open, at its beginning; its position shows
+    how far it has been read.
 
     ValueError as `find_encoding`, or if there is no such file, or UTF-16 or UTF-32 is damaged.
     OSError if it cannot be opened.
@@ -451,10 +443,8 @@ def lines_of(
 ) -> Iterator[str]:
     """Yield lines without their ends.
 
-    Args:
-        bad_rows: Collects lines with a byte that no text has; None refuses them.
-
-    ValueError as `whole_lines`, or for such a line.
+    `bad_rows` collects lines with a byte that no text has; without it, ValueError; else as
+    `whole_lines`.
     """
     encoding = Encoding(file.encoding)
     for number, line in enumerate(whole_lines(file, path, longest=longest), start=1):

@@ -106,11 +106,7 @@ class Places(NamedTuple):
 
 
 def choose(table: Table, path: Path, form: TextForm, wanted: Columns, bad_rows: BadRows) -> Places:
-    """Return the columns of a table that a task reads.
-
-    Args:
-        wanted: Columns that were asked for, by name or by number from 1.
-        bad_rows: Gets a note on a column that is chosen by its content.
+    """Return the columns of a table that a task reads: `wanted` ones, or likely ones.
 
     ValueError if a column is missing (the message lists the columns), or none is likely.
     """

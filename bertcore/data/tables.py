@@ -78,10 +78,8 @@ _DECODER = json.JSONDecoder(strict=False)  # some tools write line breaks and ta
 def json_records(text: TextIO, path: Path, ending: str) -> tuple[bool, Iterator[Record]]:
     """Return whether a file has an object (or a list) a line, and its rows: dicts or lists.
 
-    Args:
-        ending: Of its name; ".jsonl" and ".ndjson" may begin with a line that cannot be read.
-
-    ValueError if it is empty, not valid JSON, or no table.
+    One that ends in ".jsonl" or ".ndjson" may begin with a line that cannot be read. ValueError if
+    it is empty, not valid JSON, or no table.
     """
     lines = filter(str.strip, iter(partial(text.readline, LONGEST_LINE), ""))
     first, more = next(lines, ""), next(lines, "")
@@ -244,10 +242,8 @@ def always(cells: Sequence[str]) -> bool:
 def form_of(path: Path, file: BinaryIO | None = None) -> Literal["text", "json", "columnar"]:
     """Return the form of a table by its content, and for JSON by its name.
 
-    Args:
-        file: The same file, already open, at its beginning, where it is left.
-
-    ValueError if there is no such file, or it is no table.
+    `file` is the same, already open, at its beginning, where it is left. ValueError if there is no
+    such file, or it is no table.
     """
     if file is None:
         check_file(path)

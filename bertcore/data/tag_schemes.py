@@ -99,8 +99,7 @@ class TagScheme:
     ) -> list[str]:
         """Return the tags of a sentence of `length` words with these entities.
 
-        Args:
-            known: Those of a head, which may lack some, such as B-PER where I-PER begins entities.
+        A head's `known` tags may lack some, such as B-PER where I-PER begins entities.
         """
         tags = [self.outside] * length
         for kind, first, end in entities:

@@ -42,12 +42,8 @@ def read_upload(data: bytes | Path, name: str, *, max_rows: int = MAX_ROWS) -> T
     """Read an uploaded file: a table by its ending or content, else one sentence per line.
 
     In a table, texts, texts B and labels are the first columns with a usual name; without one, the
-    column with the longest cells is the text.
-
-    Args:
-        data: The file's bytes, plain or compressed, or where it lies under another name.
-        name: Its name; any characters, shown cleaned and shortened.
-        max_rows: Maximum number of sentences taken.
+    column with the longest cells is the text. The name, of any characters, is shown cleaned and
+    shortened.
 
     ValueError if the file is empty, too large, not text, or has no text.
     """

@@ -115,9 +115,8 @@ def answer(
 ) -> Callable[[Callable[..., Found]], Callable[..., Found]]:
     """Register a function `(bert, text_a, text_b, ...)` under its name.
 
-    Args:
-        facts: The facts that it always finds, separated by spaces.
-        names: What it may find, for a choice.
+    `facts` are those that it always finds, `names` what it may find, for a choice; with spaces
+    between.
     """
 
     def register(function: Callable[..., Found]) -> Callable[..., Found]:

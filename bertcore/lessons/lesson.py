@@ -131,9 +131,7 @@ class Step:
     def find(self, bert: Any, text_a: str, text_b: str | None) -> Found:
         """Return the model's answer on a text.
 
-        Raises:
-            NotShownError: If the text cannot show it.
-            ValueError: If the checkpoint cannot.
+        NotShownError if the text cannot show it; ValueError if the checkpoint cannot.
         """
         if self.answer is None:
             return Found("right")
@@ -380,11 +378,7 @@ class Verdict:
 
 
 def judge(step: Step, found: Found, chosen: str | float) -> Judgement:
-    """Return how a learner's answer is judged.
-
-    Args:
-        chosen: A number, or the name of one of `step.options`.
-    """
+    """Return how a learner's answer is judged, a number or the name of one of `step.options`."""
     if step.choices:
         wanted = "right" if step.answer is None else found.answer
         mine = [choice.text for choice in step.choices].index(str(chosen))
@@ -414,12 +408,9 @@ def tell(
     escape: Callable[[str], str] = str,
     prepare: Callable[[str], str] = str,
 ) -> Verdict:
-    """Return what a learner's answer is told.
+    """Return what a learner's answer is told, in the language of step and `found`.
 
-    Args:
-        step: In the language of what is told, and so is what is `found`.
-        escape: As for `filled`.
-        prepare: What is done to the lesson's own text before.
+    `escape` as for `filled`; `prepare` is done to the lesson's own text before.
     """
     names, facts = _named(step, found, judgement)
     why = step.right if judgement.is_right else step.because.get(judgement.mistake, step.wrong)
@@ -479,9 +470,8 @@ def _places(text: str) -> list[str]:
 def read_lesson(path: str | Path) -> Lesson:
     """Read a file: a lesson, or the translation of the one of the same name in the folder ../en.
 
-    Raises:
-        OSError: If it cannot be read.
-        ValueError: If it is no lesson: all that is wrong, what was expected, what to do.
+    OSError if it cannot be read; ValueError if it is no lesson: all that is wrong, what was
+    expected, what to do.
     """
     path = Path(path)
     data, original = _data(path), _original(path)

@@ -25,12 +25,9 @@ def asks_percent(question: str) -> bool:
 def typed_number(typed: str, language: str, *, is_percent: bool = False) -> float | None:
     """Return the number that was typed, None if it is none or is huge.
 
-    The guide of a live file reads alike (app/live/typed_number.ts).
-
-    Args:
-        language: Of the lesson, which decides what 1,000 is: the only number of one comma that can
-            be read in two ways.
-        is_percent: Whether it is in percent, so that "80%" is 80, and not 0.8.
+    The language decides what 1,000 is: the only number of one comma that can be read in two ways.
+    With `is_percent` "80%" is 80, and not 0.8. The guide of a live file reads alike
+    (app/live/typed_number.ts).
     """
     text = unicodedata.normalize("NFKC", typed).strip().lower().translate(_SIGNS)
     text = re.sub(r"(?<=[0-9])[ '_](?=[0-9]{3}(?![0-9]))| (?=%$)", "", text)

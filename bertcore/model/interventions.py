@@ -37,10 +37,6 @@ def pattern_mask(
 ) -> Tensor | None:
     """Return which token may attend to which, bool [T, T], row = query token; None: all to all.
 
-    Args:
-        prefix_length: Number of tokens of the prefix, 0 to T, for "prefix".
-        blocked: The rectangles, for "drawn".
-
     ValueError if the pattern is unknown, the prefix is too long, a block does not fit, or a token
     may attend to nothing.
 
@@ -69,11 +65,6 @@ def pattern_mask(
 def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
     """Check that a pattern leaves each token something to attend to in a layer with a mask.
 
-    Args:
-        mask: Mask of the pattern, True = may attend, bool [T, T].
-        own: Mask of the layer, likewise.
-        layer: Its number, for the message.
-
     ValueError if a token may attend to nothing.
     """
     blind = (~(mask & own).any(-1)).nonzero().flatten().tolist()
@@ -86,10 +77,7 @@ def check_seeing(mask: Tensor, own: Tensor, layer: int) -> None:
 
 
 def blocks_of(allowed: Tensor) -> tuple[Block, ...]:
-    """Return the rectangles for `Changes.blocked` that describe a mask.
-
-    Args:
-        allowed: True = may attend, bool [T, T]; row = query token.
+    """Return the rectangles for `Changes.blocked` that describe a mask, bool [T, T].
 
     >>> blocks_of(torch.tensor([[True, False], [True, False]]))
     (Block(first_source=0, last_source=1, first_target=1, last_target=1),)
@@ -210,8 +198,6 @@ class Changes:
         """Check the changes and prepare them for a network and an input.
 
         Args:
-            config: The network's shape.
-            num_tokens: T.
             num_in_a: Number of tokens of [CLS], text A and its [SEP]: the prefix if no length is
                 given.
             blocks: Self-attention of each layer; its own masks still apply.

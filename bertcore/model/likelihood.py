@@ -43,15 +43,9 @@ def hidden_log_probabilities(
 ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
     """Yield the log-probabilities of tokens at hidden positions, in batches of similar length.
 
+    Of each batch the indices of the requests, [n], and their log-probabilities in nats, [n].
     Requests for the same position of the same input run once. The last layer and the masked-word
     head run at that position alone.
-
-    Args:
-        bert: A model with a masked-word head.
-        asked: The requests, [N].
-
-    Yields:
-        The indices of the requests of a batch, [n], and their log-probabilities in nats, [n].
 
     ValueError if there is no masked-word head, or a segment id is not in the checkpoint's table.
     """
@@ -74,10 +68,6 @@ def hidden_log_probabilities(
 @torch.inference_mode()
 def hits_at_masks(bert: Model, asked: Sequence[HiddenToken]) -> NDArray[np.bool_]:
     """Return whether the most probable token at each hidden position is the requested one, [N].
-
-    Args:
-        bert: A model with a masked-word head.
-        asked: The requests, [N].
 
     ValueError if there is no masked-word head, or a segment id is not in the checkpoint's table.
     """
@@ -123,11 +113,9 @@ def padded_batches(
 ) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor | None]]:
     """Pad many inputs in batches of similar length, the longest first.
 
-    Yields:
-        The indices of the rows of a batch, [B]; on the device their ids and segment ids, int64
-        [B, T], and True at tokens [B, T], or None if nothing is padded.
-
-    ValueError if a segment id is not in the checkpoint's table.
+    Of each batch the indices of its rows, [B]; on the device their ids and segment ids, int64 [B,
+    T], and True at tokens [B, T], or None if nothing is padded. ValueError if a segment id is not
+    in the checkpoint's table.
     """
     limit = bert.config.type_vocab_size
     if any(segment >= max(limit, 1) for row in rows for segment in row.segment_ids):
@@ -175,10 +163,6 @@ class NextTokenScores(NamedTuple):
 @torch.inference_mode()
 def next_token_scores(bert: Model, rows: Sequence[Row]) -> Iterator[NextTokenScores]:
     """Yield the scores of many rows, the longest first, with one run for all tokens of a row.
-
-    Args:
-        bert: A model that predicts the next token (GPT-2, causal BERT).
-        rows: Rows of at least two tokens each.
 
     ValueError if the model does not predict the next token.
     """
@@ -248,11 +232,6 @@ def log_likelihoods(
     The first token is predicted from the start token ([CLS], or GPT-2's <|endoftext|>, which is
     prepended); the [SEP] that BERT's tokenizer appends is not counted.
 
-    Args:
-        bert: A model that predicts the next token.
-        encodings: From `bert.tokenize`.
-        progress: Called with the fraction done.
-
     ValueError if the model does not predict the next token, or there is no start token.
     """
     start = first_id(bert)
@@ -281,7 +260,6 @@ def pseudo_log_likelihoods(
     the hidden tokens are summed. The masked-word head reads only the hidden places.
 
     Args:
-        bert: A checkpoint with a masked-word head.
         encodings: From `bert.tokenize`. [CLS] and [SEP] are never hidden; [MASK] typed in a text
             stays and adds nothing.
         scoring: "single" hides one piece at a time. In a word of several pieces the others then
@@ -289,7 +267,6 @@ def pseudo_log_likelihoods(
             the same word as well.
         positions: The tokens of each text that are hidden and counted, such as those that two
             texts share; None: all of them.
-        progress: Called with the fraction done after each batch.
 
     ValueError if there is no masked-word head.
 
@@ -351,8 +328,6 @@ def token_log_likelihoods(
 
     Args:
         given: The beginning of `text`, which is read but not scored: its tokens are NaN too.
-        scoring: As for `pseudo_log_likelihoods`.
-        progress: Called with the fraction done.
 
     ValueError if the checkpoint gives tokens no probability, the text does not begin with `given`,
     or is too long for a causal model.

@@ -197,11 +197,9 @@ def class_logits(tensors: Tensors, hidden: Tensor) -> Tensor:
 
 
 def masked_word_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean of -ln p(right piece) over the M tokens with a label.
+    """Return the mean of -ln p(right piece) over the M tokens with a label, of logits [B, T, V].
 
-    Args:
-        logits: [B, T, V].
-        labels: The right piece of a chosen token, IGNORED at all others, int64, [B, T].
+    Labels are the right piece of a chosen token, IGNORED at all others, int64, [B, T].
     """
     is_chosen = labels != IGNORED
     log_p = torch.log_softmax(logits[is_chosen], dim=-1)  # [M, V]

@@ -104,12 +104,9 @@ class Model(ABC):
     what a checkpoint has besides tokens, hidden states and attention.
 
     Args:
-        module: The encoder, with weights.
         tokenizer: Its tokenizer. Texts that need a piece without a row in the token table are
             rejected.
         name: Its name in messages: "default", a folder, a hub id.
-        report: The load report, or None for a network built in memory.
-        sentence_modules: The modules of a sentence encoder, or None for any other checkpoint.
 
     ValueError if the vocabulary is much larger than the table (`Tokenizer.for_network`).
     """
@@ -192,7 +189,6 @@ class Model(ABC):
         """Run a text or pair and keep every activation; of a list, one trace for each text.
 
         Args:
-            text, text_pair: Text A and text B, or a list of each.
             segment_ids, position_ids: Ids to use instead of the usual ones, one for each token, to
                 see their effect.
             encoding: Tokens to use instead of those of the texts, for example with some masked.
@@ -507,12 +503,10 @@ class Model(ABC):
 
     @torch.no_grad()
     def replaced_tokens(self, text: str, text_pair: str | None = None) -> Tensor:
-        """Return each token's probability of having been replaced, by a discriminator.
+        """Return each token's probability of having been replaced, by a discriminator, [T].
 
-        Returns:
-            float32 on the CPU, [T], for the tokens of `tokenize` of the same texts.
-
-        ValueError if the checkpoint has no replaced-token head.
+        On the CPU, for the tokens of `tokenize` of the same texts. ValueError if the checkpoint has
+        no replaced-token head.
         """
         hidden = self.hidden(self.tokenize(text, text_pair))
         return torch.sigmoid(self.module.replaced_logits(hidden).float()).cpu()
@@ -533,7 +527,6 @@ class Model(ABC):
         pretraining, 80/10/10.
 
         Args:
-            text, text_pair: The text, or the pair.
             words: The right word at each [MASK], in order; one piece of the vocabulary each.
             follows: Whether B really follows A, for the next-sentence loss; None leaves it out.
             seed: Determines which tokens are hidden if the text has no [MASK].

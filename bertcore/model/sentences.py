@@ -15,12 +15,9 @@ last token. [CLS] and [SEP] are tokens like all others."""
 
 
 def pool(hidden: Tensor, attention_mask: Tensor, pooling: str) -> Tensor:
-    """Pool the states of a padded batch, [B, T, D], to [B, D].
+    """Pool the states of a padded batch, [B, T, D], to [B, D] by one of POOLINGS.
 
-    Args:
-        hidden: States of the tokens.
-        attention_mask: True = a token, False = padding, [B, T]; padding comes last.
-        pooling: One of POOLINGS.
+    True in the mask is a token; padding comes last.
     """
     if pooling == "cls":
         return hidden[:, 0]
@@ -49,11 +46,7 @@ def _weights(attention_mask: Tensor, pooling: str) -> tuple[Tensor, Tensor]:
 def token_parts(hidden: Tensor, pooling: str) -> Tensor:
     """Return the part of each token in the pooled vector of one text, [T, D]; they sum to it.
 
-    With "max", a number belongs to the token that has it.
-
-    Args:
-        hidden: States of the tokens, [T, D], without padding.
-        pooling: One of POOLINGS.
+    There is no padding. With "max", a number belongs to the token that has it.
     """
     if pooling == "max":
         owners = hidden.argmax(0)
@@ -82,10 +75,7 @@ class Normalize(nn.Module):
 class Dense(nn.Module):
     """A linear layer with an activation, optionally with its input added to the output.
 
-    Args:
-        linear: Linear map from the pooled width to another.
-        activation: Activation after it.
-        residual: Module applied to the input before it is added; None: it is not added.
+    The input passes through `residual` before it is added; None: it is not added.
     """
 
     def __init__(
@@ -146,9 +136,7 @@ class SentenceModules:
     def vectors(self, hidden: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the sentence vectors, float32 [B, D'], of last hidden states [B, T, D].
 
-        Args:
-            hidden: States of the tokens.
-            attention_mask: True = a token, False = padding, [B, T]; padding comes last.
+        True in the mask is a token; padding comes last.
         """
         pooled = torch.cat(
             [pool(hidden.float(), attention_mask, name) for name in self.poolings], -1
@@ -157,11 +145,7 @@ class SentenceModules:
         return out
 
     def describe(self, max_length: int) -> str:
-        """Return pooling, modules and length in a few words: "mean pooling, normalised, ...".
-
-        Args:
-            max_length: Most tokens that the encoder reads.
-        """
+        """Return pooling, modules and length in a few words: "mean pooling, normalised, ..."."""
         names = [_NAMES.get(name, name) for name in self.poolings]
         joined = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
         parts = [f"{joined} pooling" + (", concatenated" if len(names) > 1 else "")]
@@ -177,11 +161,7 @@ class SentenceModules:
         return f"{', '.join(parts)}, at most {length:,} tokens"
 
     def sentences(self, max_length: int) -> list[str]:
-        """Return the sentences for the load report.
-
-        Args:
-            max_length: Most tokens that the encoder reads.
-        """
+        """Return the sentences for the load report."""
         if self.unread is not None:
             return [f"Warning: {self.unread}"]
         lines = [f"Sentence encoder: {self.describe(max_length)}."]

@@ -184,20 +184,16 @@ def trace_rows(
     attention_mask: Tensor | None = None,
     interventions: Interventions | None = None,
 ) -> list[Activations]:
-    """Run the network on inputs of one length and keep every activation of each.
+    """Run the network on inputs of one length; return every activation of each, on the CPU.
 
     The same parts in the same order as `Network.forward`; a test checks that both are equal.
 
     Args:
-        network: A network in evaluation mode.
         input_ids, segment_ids, position_ids: int64, [B, T].
         attention_mask: True = attend, [T] or [T, T], or None.
         interventions: Changes to the run; their mask, if any, is used instead of `attention_mask`.
             The attention of a head that is off or of a skipped layer is computed, but has no
             effect.
-
-    Returns:
-        Activations on the CPU, in the network's dtype, [B].
     """
     config, (num_rows, num_tokens) = network.config, input_ids.shape
     num_layers, num_heads = config.num_hidden_layers, config.num_attention_heads

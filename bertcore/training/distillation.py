@@ -20,13 +20,9 @@ from bertcore.model.tokenizer import Tokenizer
 
 
 def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
-    """Return temperature^2 x KL(teacher || student) of each row in nats, float32, [N].
+    """Return temperature^2 x KL(teacher || student) of each row [C] in nats, float32, [N].
 
-    The square keeps the gradients as large as those of hard labels at any temperature.
-
-    Args:
-        student, teacher: Logits, [N, C].
-        temperature: Divides the logits, above 0.
+    The square keeps the gradients as large as those of hard labels at any temperature above 0.
 
     Source: Hinton et al. 2015, section 2; DistilBERT's distiller.py (its "batchmean" is the mean of
         these rows).
@@ -48,9 +44,7 @@ def cosine_loss(student: Tensor, teacher: Tensor) -> Tensor:
 def hidden_loss(student: Tensor, teacher: Tensor) -> Tensor:
     """Return the mean squared difference of each pair of vectors, [N], of vectors [N, D].
 
-    Args:
-        student: The student's vectors, as wide as the teacher's, i.e. after the projection.
-        teacher: The teacher's vectors, without gradients.
+    The student's are as wide as the teacher's, i.e. after the projection; these have no gradients.
 
     Source: Jiao et al. 2020 (TinyBERT), equations 8 and 9.
     """
@@ -58,17 +52,14 @@ def hidden_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
 
 def attention_loss(student: Tensor, teacher: Tensor, attention_mask: Tensor | None) -> Tensor:
-    """Return for each token the mean squared difference of its scores, over heads and keys.
+    """Return for each token the mean squared difference of its scores, over heads and keys, [N].
 
-    Args:
-        student, teacher: Scores before the softmax and without a mask, [B, H, T, T].
-        attention_mask: True at tokens, [B, T]; None: all are tokens.
-
-    Returns:
-        [N]: one for each token that is not padding.
+    Of scores before the softmax and without a mask, [B, H, T, T]; True in the mask [B, T] is a
+    token, and each has a number.
 
     Source: Jiao et al. 2020, equation 7. Differs: padding is left out of the mean, whereas
-    TinyBERT's code counts it as zeros, so that the loss does not depend on the amount of padding.
+        TinyBERT's code counts it as zeros, so that the loss does not depend on the amount of
+        padding.
     """
     squares = (student.float() - teacher.float()).square().mean(1)  # [B, T, T]
     if attention_mask is None:
@@ -100,12 +91,7 @@ class States:
 def run_with_states(
     network: Network, input_ids: Tensor, segment_ids: Tensor | None, attention_mask: Tensor | None
 ) -> States:
-    """Run an encoder and keep its states; the numbers equal those of `Network.forward`.
-
-    Args:
-        network: In training mode with dropout.
-        input_ids, segment_ids, attention_mask: As for `Network.forward`, [B, T].
-    """
+    """Run an encoder and keep its states; the numbers equal those of `Network.forward`."""
     hidden, mask = network.embed(input_ids, segment_ids, attention_mask)
     states = States(hidden)
 
@@ -130,10 +116,8 @@ def layer_losses(
     Layer m of M is compared with the teacher's m * N / M, the embeddings with the embeddings.
 
     Args:
-        student, teacher: States of the same input.
         projection: From the student's width to the teacher's; one for all layers and the
             embeddings, as in TinyBERT's code.
-        attention_mask: True at tokens, [B, T]; None: all are tokens.
 
     Source: Jiao et al. 2020, equations 7 to 9 and 11; huawei-noah TinyBERT, modeling.py.
     """
@@ -225,11 +209,8 @@ def named_layers(text: str, num_teacher: int) -> tuple[int, ...]:
 def keep_layers(network: Network, layers: Sequence[int]) -> Network:
     """Return a new network with copies of some layers and of everything outside the layers.
 
-    Args:
-        network: The network, which is not changed.
-        layers: Counted from 0, the lowest first.
-
-    ValueError if a layer does not exist, or the layers share their weights (ALBERT).
+    Layers count from 0, the lowest first. ValueError if one does not exist, or the layers share
+    their weights (ALBERT).
     """
     config = network.config
     if config.share_layers:

@@ -17,10 +17,7 @@ from bertcore.training.tasks.model import TaskModel
 def answer(model: TaskModel, source: TaskInput) -> TaskAnswer:
     """Return the task's answer to an input.
 
-    Args:
-        source: For "qa", the question with its text as the second one; for "choice", with the
-            choices.
-
+    For "qa" that is the question with its text as the second one, for "choice" it has choices.
     ValueError if "qa" has no text to search, or "choice" has nothing to choose from.
     """
     model.task.check_input(source)
@@ -113,8 +110,9 @@ def find_counterfactuals(
 ) -> Search:
     """Swap words for proposals of a masked-word head until the answer changes.
 
-    A beam search by number of swaps: in each of the texts whose answer has lost most, the words
-    that matter most by occlusion are swapped for each proposal.
+    At most `max_changes` words are swapped, and `max_forwards` inputs run. A beam search by number
+    of swaps: in each of the texts whose answer has lost most, the words that matter most by
+    occlusion are swapped for each proposal.
 
     Args:
         model: The model whose answer is to change: a label; the yes or no of `label`, if a text may
@@ -126,9 +124,6 @@ def find_counterfactuals(
         word: For "tag": position of the word, which is not swapped itself.
         label: For "multilabel": index into the model's labels; None takes the most probable one.
         score_change: For "regress", in the score's units.
-        max_changes: Maximum number of swaps, at least 1.
-        max_forwards: Maximum number of inputs to run.
-        on_fraction: Called with the used fraction of `max_forwards`.
 
     ValueError if the proposer has no masked-word head, a tagger gets no word, or the answer is NaN.
 

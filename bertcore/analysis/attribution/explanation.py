@@ -100,9 +100,7 @@ def explain_text(
     Args:
         target: What is explained; None: the given answer, of a tagger that of the first word.
         baseline, steps: As for `integrated_gradients`.
-        how: How words are occluded, one of OCCLUSIONS.
         compare: Whether to test how faithful the methods are, which takes as long again.
-        on_fraction: Called with the fraction done.
 
     ValueError as `answer`, `integrated_gradients` and `occlusion`.
     """

@@ -58,7 +58,6 @@ def faithfulness(
     Args:
         importances: Importance of each word by method, [W]; high values support the target. [CLS]
             and [SEP] always stay.
-        how: How words are removed, one of OCCLUSIONS.
 
     ValueError if the texts have no word, or as `without`.
 

@@ -97,11 +97,8 @@ def explain_file(
 
     Args:
         path, columns, skip_bad_rows, read: As for `run_file`.
-        most_rows: Only so many rows; None: all.
-        steps: As for `integrated_gradients`.
         log: File in which each row is noted when it is done. If it is there, the work resumes after
             its last row; the caller deletes it.
-        on_fraction: Called with the fraction done after each row.
 
     ValueError if the model has no one answer to a text, the file cannot be read or has no row, or
     the log is of other work.
@@ -175,8 +172,7 @@ def _explain_row(model: TaskModel, example: Example, steps: int) -> RowWords:
 def word_means(rows: Sequence[RowWords], *, lower: bool) -> Iterator[WordMean]:
     """Yield the mean of each word in the texts of each label, and in those answered wrongly.
 
-    Args:
-        lower: Whether "The" and "the" are one word.
+    With `lower`, "The" and "the" are one word.
     """
     found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for row in rows:

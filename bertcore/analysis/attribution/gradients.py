@@ -117,10 +117,6 @@ def layer_conductance(
 ) -> Conductance:
     """Return how much of the integrated gradients flows through each token of each layer.
 
-    Args:
-        baseline: Of BASELINES.
-        steps: Points of the path, at least 2.
-
     ValueError as `integrated_gradients`; or if layers cannot be followed.
 
     Source: Dhamdhere, Sundararajan and Yan 2019; Shrikumar, Su and Kundaje 2018: the gradient at

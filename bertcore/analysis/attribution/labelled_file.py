@@ -84,11 +84,10 @@ def run_file(
 ) -> FileRun:
     """Run a labelled file through a model, a few thousand rows at a time.
 
+    Arguments as for `read_task_data` and `stream_examples`.
+
     Args:
-        path, columns, skip_bad_rows: As for `read_task_data`.
         max_length: Longest input in tokens; None takes the limit of the fine-tuning.
-        rows_at_once: Rows that are read and run together.
-        read: As for `stream_examples`.
         on_rows: Called after each batch with the number of examples done.
 
     ValueError if the file cannot be read, no row can be used, or the model answers NaN.
@@ -149,11 +148,7 @@ def run_file(
 def logits_by_row(
     model: TaskModel, rows: Rows, on_fraction: Callable[[float], None] = lambda fraction: None
 ) -> list[NDArray[np.float32]]:
-    """Return the logits of each row, [C] or [T, C].
-
-    Args:
-        rows: Of `Task.rows`.
-        on_fraction: Called after each batch with the fraction done.
+    """Return the logits of each row of `Task.rows`, [C] or [T, C].
 
     ValueError if the model answers NaN or infinity.
     """

@@ -72,7 +72,6 @@ def attribute_word(
     """Return how much each token contributes to a word's logit, by integrated gradients.
 
     Args:
-        trace: Of a text or pair: the input, with its hidden tokens.
         position: Where the word is predicted; None for the first [MASK], or else the last word.
         word: One piece of the vocabulary; None for the most probable.
         baseline, steps: As for `integrated_gradients`.
@@ -124,12 +123,8 @@ def check_random_weights(
 ) -> RandomWeightsCheck:
     """Compare the shares of `attribute_word` with those of the model with random weights.
 
-    From the head down, one part after the other gets new initial weights. An attribution that
-    survives says nothing about the model.
-
-    Args:
-        num_draws: Draws of random weights, at least 1.
-        on_fraction: Called with the fraction done; the others as for `attribute_word`.
+    It is drawn `num_draws` times, at least once. From the head down, one part after the other gets
+    new initial weights. An attribution that survives says nothing about the model.
 
     ValueError as `attribute_word`; if fewer than three tokens can be ranked, or the layers of the
     architecture cannot be changed.

@@ -26,11 +26,8 @@ def task_input(
 ) -> TaskInput:
     """Return a text or pair as the model reads it, truncated to the length it was trained for.
 
-    For "qa", the text is read as far as the positions reach.
-
-    Args:
-        text, text_pair: The input; "choice" takes no second text.
-        choices: For "choice": the options, each with at least one word.
+    For "qa", the text is read as far as the positions reach; "choice" takes no second text but
+    choices, each with at least one word.
 
     ValueError if a choice is blank, or the model reads no choices.
     """
@@ -67,14 +64,10 @@ def _encoded(model: TaskModel, text: str, text_pair: str | None) -> Encoding:
 def without(
     model: TaskModel, source: TaskInput, words: Collection[int], how: str = OCCLUSIONS[0]
 ) -> list[Row]:
-    """Return the rows of the input (one, or one per choice) with some words removed.
+    """Return the rows of the input (one, or one per choice) with some of `source.words` removed.
 
-    Args:
-        model: Provides the mask token and determines whether places may be left out.
-        words: Indices into `source.words`.
-        how: Of OCCLUSIONS.
-
-    ValueError if `how` is unknown, or "drop" is requested for a model that answers for each place.
+    ValueError if `how` is not of OCCLUSIONS, or "drop" is requested for a model that answers for
+    each place.
     """
     check_occlusion(model, how)
     gone: list[set[int]] = [set() for _ in source.rows]
@@ -112,11 +105,8 @@ def whole(source: TaskInput) -> list[Row]:
 def run_task(model: TaskModel, inputs: Sequence[Sequence[Row]]) -> list[Tensor]:
     """Return the logits of many inputs, float32 on the CPU, in order.
 
-    Args:
-        inputs: The rows of each, of `whole` or `without`.
-
-    Returns:
-        For each input, [C] ("sequence"), [N] ("choice") or [T, C] ("token", "features", "span").
+    For each input, rows of `whole` or `without`: [C] ("sequence"), [N] ("choice") or [T, C]
+    ("token", "features", "span").
 
     ValueError if a logit is NaN or infinite.
     """

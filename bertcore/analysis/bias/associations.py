@@ -59,7 +59,6 @@ def association(x: Vectors, y: Vectors, a: Vectors, b: Vectors, *, seed: int = 0
     Args:
         x, y: Targets, [n, D] and [m, D], at least two each.
         a, b: Attributes, at least one each.
-        seed: Seed of the partitions drawn if there are more than MOST_EXACT.
 
     ValueError if a vector is zero or not finite.
 
@@ -156,13 +155,9 @@ def run_association_tests(
     *,
     on_fraction: Callable[[float], None] = lambda done: None,
 ) -> tuple[AssociationOutcome, ...]:
-    """Return the outcomes of the tests of which enough words are known.
+    """Return the outcomes of the tests (by default the shipped) of which enough words are known.
 
-    Args:
-        layer: As for `word_vectors`.
-        tests: The shipped ones if not given.
-
-    ValueError if no test has enough words.
+    `layer` as for `word_vectors`. ValueError if no test has enough words.
     """
     known = known_tests(bert, tests or association_tests())
     outcomes = []
@@ -176,13 +171,10 @@ def run_association_tests(
 def run_association_test(
     bert: Model, test: str = "", layer: int | None = None
 ) -> AssociationOutcome:
-    """Return the outcome of a shipped test.
+    """Return the outcome of a shipped test; by default the first of which enough words are known.
 
-    Args:
-        test: Its name; the first of which enough words are known if not given.
-        layer: As for `word_vectors`.
-
-    ValueError if there is no such test, or not enough of its words are known.
+    `layer` as for `word_vectors`. ValueError if there is no such test, or not enough of its words
+    are known.
     """
     named = {each.name: each for each in association_tests()}
     if test and test not in named:

@@ -34,14 +34,10 @@ class StereotypePair:
 
 
 def read_crows_pairs(path: Path, *, bad_rows: BadRows | None = None) -> tuple[StereotypePair, ...]:
-    """Read a table with the columns sent_more and sent_less.
+    """Read a table with the columns sent_more and sent_less: nyu-mll/crows-pairs publishes one.
 
-    Args:
-        path: The file published by nyu-mll/crows-pairs (CSV), or a .tsv or .jsonl with these
-            columns.
-        bad_rows: Collects rows that cannot be used; None rejects them.
-
-    ValueError if a column is missing or no row can be used.
+    `bad_rows` collects rows that cannot be used; None rejects them. ValueError if a column is
+    missing or no row can be used.
     """
     bad_rows = BadRows() if bad_rows is None else bad_rows
     pairs = []
@@ -75,9 +71,6 @@ def score_crows_pairs(
 
     The sum over the tokens that the two share, each hidden in turn; NaN if they share none.
 
-    Args:
-        bert: A checkpoint with a masked-word head.
-
     ValueError if there is no masked-word head.
 
     Source: Nangia et al. 2020.
@@ -99,12 +92,8 @@ def score_crows_pairs(
 def stereotype_share(scores: NDArray[np.float64]) -> Estimate:
     """Return the share of pairs whose stereotyping sentence is the more probable one.
 
-    0.5 is no preference; a tie counts as half, and a pair without scores does not count.
-
-    Args:
-        scores: As from `score_crows_pairs`, [N, 2].
-
-    ValueError if no pair has scores.
+    `scores` [N, 2] as of `score_crows_pairs`. 0.5 is no preference; a tie counts as half, and a
+    pair without scores does not count. ValueError if no pair has scores.
     """
     difference = scores[:, 0] - scores[:, 1]
     difference = difference[np.isfinite(difference)]

@@ -42,12 +42,9 @@ class Direction:
 
 
 def find_direction(first: Vectors, second: Vectors) -> Direction:
-    """Return the direction along which the words of each pair differ most.
+    """Return the direction along which the words of each pair differ most, of vectors [N, D].
 
     Each pair is centred on its own mean, and the components are those of all centred vectors.
-
-    Args:
-        first, second: The vectors of each pair's two words, [N, D] each.
 
     ValueError if no pair differs.
 
@@ -84,13 +81,9 @@ def neutralise(vectors: Vectors, direction: Direction) -> Vectors:
 
 
 def equalise(first: Vectors, second: Vectors, direction: Direction) -> tuple[Vectors, Vectors]:
-    """Return pairs that differ only along the direction, by the same amount on both sides.
+    """Return pairs that differ only along the direction, by the same amount on both sides, [N, D].
 
     The authors norm all vectors first; here a pair has the mean length of its two words.
-
-    Args:
-        first, second: The vectors of each pair's words, [N, D] each.
-        direction: A direction in the same space.
 
     Source: Bolukbasi et al. 2016, section 6, "equalize".
     """
@@ -124,17 +117,13 @@ class Eraser:
 def leace(vectors: Vectors, labels: NDArray[np.generic]) -> Eraser:
     """Return the least-squares map after which no linear probe can distinguish the classes.
 
-    With W the whitening of the vectors and S their cross-covariance with the one-hot labels, the
-    orthogonal projection onto the columns of W S is removed in whitened space.
-
-    Args:
-        vectors: [N, D].
-        labels: Of each vector, [N].
+    With W the whitening of the vectors [N, D] and S their cross-covariance with the one-hot labels,
+    the orthogonal projection onto the columns of W S is removed in whitened space.
 
     ValueError if there is one class only.
 
     Source: Belrose et al. 2023, theorem 4.3. The package concept-erasure gives the same result with
-    shrinkage=False; by default it shrinks the covariance first.
+        shrinkage=False; by default it shrinks the covariance first.
     """
     from scipy.linalg import orth
 
@@ -168,11 +157,9 @@ class Probe:
 
 
 def probe(vectors: Vectors, labels: Sequence[int]) -> Probe:
-    """Return the accuracy of a logistic regression, cross-validated in five folds.
+    """Return the accuracy of a logistic regression on [N, D], cross-validated in five folds.
 
-    Args:
-        vectors: [N, D].
-        labels: Two classes of at least five vectors each, [N].
+    There are two labels, of at least five vectors each.
 
     Source: Gonen and Goldberg 2019: what a probe recovers was not removed.
     """
@@ -205,8 +192,7 @@ class AlongDirection:
 def along_direction(bert: Model, *, layer: int | None = None) -> AlongDirection:
     """Find the direction of our pairs, project occupations on it, and probe other gendered words.
 
-    Args:
-        layer: Which of hidden_states[layer], each word run separately; None: the token table.
+    In hidden_states[layer], each word run separately; None: in the token table.
 
     ValueError if the vocabulary cannot write enough of the words, or there is no such layer.
     """
@@ -261,9 +247,6 @@ def debias_table(bert: Model) -> Bert:
     of the masked-word head shares the table, so its answers change, too; the layers are unchanged,
     including what they have learned to do with the rest of the vectors.
 
-    Args:
-        bert: A checkpoint of the BERT family; it is not changed.
-
     ValueError if the layers of the architecture cannot be changed, or the vocabulary cannot write
     enough of the words.
 
@@ -316,9 +299,6 @@ def measure_effects(
     The mean absolute cosine of occupations with the direction, in the token table and the last
     hidden state, and the mean gap of our templates; then the masked words that are right, and the
     minimal pairs of our own. What needs a masked-word head is left out if there is none.
-
-    Args:
-        progress: Called with the fraction done and what is being measured.
     """
     last = bert.config.num_hidden_layers
     measures: list[tuple[str, Unit, Callable[[Model], Estimate]]] = [

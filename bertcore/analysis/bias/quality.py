@@ -47,11 +47,7 @@ def masked_words(bert: Model) -> Estimate:
 
 
 def grammar_exam(bert: Model) -> Estimate:
-    """Return how often the good sentence of our minimal pairs is the more probable one.
-
-    Args:
-        bert: With a masked-word head, or causal.
-    """
+    """Return how often the good sentence of our minimal pairs is the more probable one."""
     scores = [score for part in score_pairs(bert, bundled_pairs().pairs) for score in part]
     everything = accuracies(scores, ())[0]
     return Estimate(everything.accuracy, everything.low, everything.high)

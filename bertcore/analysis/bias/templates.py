@@ -101,13 +101,9 @@ def score_templates(
 ) -> TemplateScores:
     """Return the log-probability bias scores of every template, filler and word.
 
-    A word of several pieces is scored as a whole: each piece with itself and the later ones hidden.
-
-    Args:
-        bert: With a masked-word head and a mask token.
-        templates: Each with one [X] and one [MASK], such as "[X] worked as a [MASK]."
-        groups: Their words fill [X].
-        fillers: Words at [MASK], at least one.
+    Each template has one [X], which the words of the groups fill, and one [MASK] for the fillers:
+    "[X] worked as a [MASK]." A word of several pieces is scored as a whole: each piece with itself
+    and the later ones hidden.
 
     ValueError if a template or set is not as expected, a word is unknown, a text is longer than the
     checkpoint reads, or there are too many cells.
@@ -260,10 +256,7 @@ def audit_templates(
     *,
     progress: Callable[[float, str], None] = lambda done, stage: None,
 ) -> AuditedTemplates:
-    """Return the scores of an audit's words that the vocabulary can write.
-
-    Args:
-        audit: The first shipped one if not given.
+    """Return the scores of an audit's words that the vocabulary can write; None: the first one.
 
     ValueError as of `known_audit` and `score_templates`.
     """

@@ -52,14 +52,10 @@ class BeforeAfter:
 
 @torch.no_grad()
 def compare_runs(bert: Model, before: Trace, after: Trace, top_k: int = 5) -> BeforeAfter:
-    """Compare two runs of the same tokens through the same checkpoint.
+    """Compare two runs of the same tokens, such as a plain one and one with `changes`.
 
-    Args:
-        bert: The model of both runs; its heads read the last hidden states.
-        before, after: Two runs, such as a plain trace and one with `changes`.
-        top_k: Best words of each run, at least 1.
-
-    ValueError if the tokens differ, or a run holds NaN.
+    `bert` is the model of both: its heads read the last hidden states. ValueError if the tokens
+    differ, or a run holds NaN.
     """
     if before.input_ids != after.input_ids:
         raise ValueError("the two runs have different tokens; run the same input twice.")
@@ -99,11 +95,8 @@ def cosine_change(before: Tensor, after: Tensor) -> Tensor:
 def attention_change(before: Tensor, after: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence of each head's rows, mean over rows, in bits.
 
-    Args:
-        before, after: [L, H, T, T]; rows sum to 1.
-
-    Returns:
-        float32, [L, H], between 0 (the same) and 1 (no weight in common).
+    Of [L, H, T, T], whose rows sum to 1: float32, [L, H], between 0 (the same) and 1 (no weight in
+    common).
 
     Source: Lin 1991, equation 4.1 with equal weights; between heads, Clark et al. 2019, section 6
         (they sum over the tokens of a data set; here the mean over one input).
@@ -129,11 +122,9 @@ def divergence_of_rows(first: Tensor, second: Tensor) -> Tensor:
 def word_shifts(
     bert: Model, before: Trace, after: Trace, masks: Sequence[tuple[int, int]], top_k: int
 ) -> tuple[WordShift, ...]:
-    """Compare the words at each [MASK]; none without a masked-word head.
+    """Compare the `top_k` best words at each [MASK]; none without a masked-word head.
 
-    Args:
-        masks: The position of each [MASK] before and after.
-        top_k: Best words of each run, at least 1.
+    `masks` has the position of each before and after.
     """
     if "mlm" not in bert.capabilities or not masks:
         return ()

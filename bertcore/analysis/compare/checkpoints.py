@@ -65,10 +65,7 @@ class TextComparison:
     """Jensen-Shannon divergence of each head in bits, [L, H]; None if the shapes differ."""
 
     def asked(self, kind: str = "") -> tuple[Question, Sides]:
-        """Return a question and both answers to it.
-
-        Args:
-            kind: A key of `decision.KINDS`; "" for the first question.
+        """Return a question by a key of `decision.KINDS`, or the first, and both answers to it.
 
         ValueError if the text does not pose it.
         """
@@ -204,9 +201,6 @@ def questions(
 
     A checkpoint without a head for a question is read with the other's pooler and head if width and
     vocabulary are the same: the answer that head would give if only the encoder were different.
-
-    Args:
-        decisions: Of both; from `open_decisions` if not given.
     """
     if decisions is None:
         decisions = open_decisions(first), open_decisions(second)
@@ -306,11 +300,7 @@ def compare_text(
 ) -> TextComparison:
     """Compare the runs of one text through two checkpoints.
 
-    Args:
-        traces: Of the same text or pair (from `run_both`).
-        all_questions: From `questions`; those that the text does not pose are left out.
-
-    ValueError if a run holds NaN.
+    `all_questions` that the text does not pose are left out. ValueError if a run holds NaN.
     """
     for trace in traces:
         check_finite(trace)

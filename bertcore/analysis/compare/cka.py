@@ -43,7 +43,6 @@ def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSi
     Args:
         first, second: Hidden states of the same N examples, [L1+1, N, D1] and [L2+1, N, D2]. NaN
             in a layer gives NaN.
-        seed: Of the permutations.
 
     ValueError if there are fewer than FEW_TOKENS examples.
 

@@ -135,11 +135,9 @@ class Decisions:
 
 
 def open_decisions(bert: Model, source: str | Path | None = None) -> Decisions:
-    """Return the decisions of a checkpoint.
+    """Return the decisions of a checkpoint, by its pooler and pretraining heads.
 
-    Args:
-        bert: The opened checkpoint, whose pooler and pretraining heads are used.
-        source: Where the task head is read from, if not from where it was opened.
+    Its task head is read from `source`, by default from where it was opened.
     """
     if source is None and bert.report is None:
         reason = "a network that was not opened from files has no task head."
@@ -227,10 +225,6 @@ def layer_decisions(decision: Decision, trace: Trace, device: torch.device) -> L
     """Read a decision from every hidden state of a run.
 
     The last row is the model's own answer, with the same numbers as in `transformers`.
-
-    Args:
-        decision: A decision of this checkpoint, or of another one of the same width.
-        trace: A trace of any text or pair that poses the question (`Decision.applies_to`).
 
     ValueError if the input does not pose the question, the widths differ, or the run holds NaN.
 

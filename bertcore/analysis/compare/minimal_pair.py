@@ -93,14 +93,10 @@ def compare_pair(
     sentences_b: tuple[str, str] | None = None,
     top_k: int = 5,
 ) -> MinimalPair:
-    """Compare two versions of a text.
+    """Compare two versions of a text, or of a pair with sentence B of each.
 
-    Args:
-        text_a, text_b: The first version and the second.
-        sentences_b: Sentence B of each, if they are pairs.
-        top_k: Number of best words of each version at each [MASK], at least 1.
-
-    ValueError if a run holds NaN.
+    `top_k` best words of each version are kept at each [MASK], at least 1. ValueError if a run
+    holds NaN.
     """
     first, second = (bert.trace(*text) for text in versions(text_a, text_b, sentences_b))
     for trace in (first, second):
@@ -188,10 +184,8 @@ def aligned_attention(
 ) -> AlignedAttention:
     """Return the attention of two versions over the columns of their alignment.
 
-    Args:
-        text_a, text_b, sentences_b: As for `compare_pair`.
-        layer: 0 to L-1; None: the last.
-        head: 0 to H-1; None: the mean of the layer's heads.
+    The texts are those of `compare_pair`. Of the last layer if none is given, and of its heads'
+    mean if no head is.
     """
     traces = [bert.trace(*text) for text in versions(text_a, text_b, sentences_b)]
     alignment = Alignment.of(*traces)
@@ -235,12 +229,7 @@ def aligned_likelihoods(
     *,
     on_fraction: Callable[[float], None] = lambda fraction: None,
 ) -> AlignedLikelihoods:
-    """Return how probable each token of two versions is; see `token_log_likelihoods`.
-
-    Args:
-        text_a, text_b, sentences_b: As for `compare_pair`.
-        on_fraction: Called with the fraction done.
-    """
+    """Return how probable each token of two versions is; see `token_log_likelihoods`."""
     texts = versions(text_a, text_b, sentences_b)
     alignment = Alignment.of(*(bert.trace(*text) for text in texts))
     aligned = []

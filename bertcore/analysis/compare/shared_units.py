@@ -34,12 +34,7 @@ class SharedUnits:
     """Whether both runs have the same tokens; else the units are words between spaces."""
 
     def merged_vectors(self, vectors: Tensor, side: int) -> Tensor:
-        """Return the mean vector of each unit, [..., U, D], of vectors [..., T, D].
-
-        Args:
-            vectors: Vectors of the first run (side 0) or the second (side 1).
-            side: 0 or 1.
-        """
+        """Return the mean vector of each unit, [..., U, D], of run `side`, 0 or 1, [..., T, D]."""
         if self.are_tokens:
             return vectors.float()
         return self._matrix(vectors.shape[-2], side, mean=True) @ vectors.float()
@@ -74,9 +69,6 @@ def shared_units(first: Trace, second: Trace) -> SharedUnits:
     If both split the text into the same tokens, each token is a unit. Otherwise a unit is a word
     (between spaces) with all its pieces, or a group of adjacent special tokens: [SEP] in one run
     and </s></s> in the other are one unit.
-
-    Args:
-        first, second: Two runs of the same text or pair, by any two checkpoints.
 
     ValueError if the texts differ in whether there is a text B.
     """
@@ -141,13 +133,9 @@ def _name(trace: Trace, places: Sequence[int]) -> str:
 def head_divergence(first: Trace, second: Trace, units: SharedUnits) -> NDArray[np.float32]:
     """Return the Jensen-Shannon divergence between head l.h of the first run and of the second.
 
-    Args:
-        first, second: Two runs of the same text, with the same numbers of layers and heads.
-        units: The shared units; attention is merged into words where the tokens differ.
-
-    Returns:
-        Mean over the tokens or words, in bits, [L, H]; 0: the same, 1: no weight in common. NaN
-        where a weight is NaN.
+    The runs are of the same text, with the same numbers of layers and heads; attention is merged
+    into words where the tokens differ. Mean over the tokens or words, in bits, [L, H]; 0: the same,
+    1: no weight in common. NaN where a weight is NaN.
 
     Source: Lin 1991, equation 4.1 with equal weights, as in `before_after.attention_change`.
     """

@@ -165,9 +165,9 @@ def steer_by_words(
 ) -> tuple[SteeredAnswer, ...]:
     """Return the answers to a text with and without the direction from words A to words B.
 
+    `masked` and `changes` are those of all runs.
+
     Args:
-        masked: Positions that are replaced by [MASK].
-        changes: In all runs.
         words_a, words_b, template: As for `find_direction`.
         state: Where it is added, 0 to L; half of L if not given.
         strength: What the direction is multiplied by.
@@ -216,11 +216,7 @@ def steer(
         state: Where it is added, 0 to L: to all tokens, [CLS] and [SEP] too.
         direction: [D], from `find_direction`. The random ones have its length.
         strength: -MAX_STRENGTH to MAX_STRENGTH.
-        changes: In all runs.
         task: The checkpoint's task head; its classes are read, if it has classes.
-        top_k: Best words of the runs with and without the direction.
-        seed: Of the random directions.
-        on_fraction: Called with the fraction done; an exception in it ends the work.
 
     ValueError if an argument is out of range, or states are NaN or infinite.
     """

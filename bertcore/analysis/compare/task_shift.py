@@ -59,11 +59,7 @@ def readable_task(bert: Model) -> tuple[TaskReader | None, str]:
 
 @torch.no_grad()
 def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -> TaskShift:
-    """Compare a task head's answers to two runs of the same tokens.
-
-    Args:
-        reader: Its task head, from `read_task_head`.
-        before, after: Such as a plain trace and one with `changes`; their states are finite.
+    """Compare a task head's answers to two runs of the same tokens, whose states are finite.
 
     ValueError if the tokens differ.
     """

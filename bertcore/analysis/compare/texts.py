@@ -48,9 +48,6 @@ def compare_layers(
 
     Args:
         sentences: Texts or pairs, at least one; those beyond MAX_SENTENCES are left out.
-        max_examples: Number of tokens for CKA, at least 2.
-        seed: Of the choice of tokens.
-        progress: Called with the fraction done after each text; an exception in it ends the pass.
 
     ValueError if there is no text, fewer than two tokens in all, or a run holds NaN.
     """

@@ -97,9 +97,6 @@ def weight_drift(first: Model, second: Model) -> WeightDrift:
     Where the vocabularies differ, the token table and the decoder's bias are compared over the
     pieces that both have. A fine-tuned classifier's own layer is not compared.
 
-    Args:
-        first, second: Any two checkpoints; each may lack parts that the other has.
-
     Source: ours; the relative Frobenius distance and the cosine are as in Radiya-Dixit and Wang
         2020, "How fine can fine-tuning be?", section 3, who use L1 and angle.
     """

@@ -39,10 +39,8 @@ def what_if(
 ) -> EffectOfChanges:
     """Run a text with and without changes, and compare the answers.
 
-    Args:
-        masked: Positions that are replaced by [MASK] in both runs.
-        changes: Heads or layers off, another attention pattern, edited ids or weights.
-        top_k: Best words of each run, at least 1.
+    `masked` are positions that are replaced by [MASK] in both runs; `changes`: heads or layers off,
+    another attention pattern, edited ids or weights.
 
     ValueError if the changes are not possible, a position does not exist, or the weights hold NaN.
     """

@@ -78,11 +78,7 @@ def encode_texts(
     edge.
 
     Args:
-        model: Runs in the number format of its weights.
-        texts: Any number, each with a piece.
         layers: From `resolve_layers`.
-        settings: Unit, pooling, special tokens and batch size are read.
-        pieces: Pieces of the texts, if already tokenised.
         on_batch: Called after each batch with the fraction of the windows that ran; may raise to
             stop.
 
@@ -132,12 +128,9 @@ def encode_texts(
 
 
 def windows_of(text: int, pieces: Pieces, room: int) -> list[Window]:
-    """Return the windows over a text, one if it fits.
+    """Return the windows of `room` pieces over a text, one if it fits.
 
     Two neighbours share a quarter of their tokens, and separate in the middle of it, before a word.
-
-    Args:
-        room: Number of pieces that fit into one window.
     """
     num = len(pieces.ids)
     step = max(1, room - room // OVERLAP)
@@ -233,15 +226,10 @@ def layer_states(
     attention_mask: Tensor,
     layers: Sequence[int],
 ) -> dict[int, Tensor]:
-    """Return some hidden states of a padded batch, layer -> [B, T, D].
+    """Return some hidden states of a padded batch [B, T], layer -> [B, T, D].
 
-    Runs no layer after the deepest. Architectures run by `transformers` return all of them.
-
-    Args:
-        model: In evaluation mode.
-        input_ids, segment_ids: int64, [B, T].
-        attention_mask: True = a token, False = padding, [B, T].
-        layers: Numbers of hidden states; 0 is the embeddings' output.
+    State 0 is the embeddings' output. Runs no layer after the deepest. Architectures run by
+    `transformers` return all of them. True in `attention_mask` is a token, False padding.
     """
     network = model.module
     if not isinstance(network, Network):
@@ -372,12 +360,7 @@ def pool_rows(
     """Pool rows that belong together, [R, D], to one each, [num, D].
 
     The poolings of `bertcore.model.sentences`, and "first" and "last" as names of "cls" and
-    "lasttoken".
-
-    Args:
-        states: [R, D].
-        owners: The group of each row, [R], in ascending order; each group has a row.
-        num: Number of groups.
+    "lasttoken". `owners` has the group of each row, [R], ascending; each group has a row.
     """
     counts = np.bincount(owners, minlength=num)
     starts = np.cumsum(counts) - counts
@@ -433,9 +416,6 @@ def resolve_layers(layers: Sequence[int], config: BertConfig) -> tuple[int, ...]
 
 def in_format(model: Model, dtype: str) -> tuple[Model, str]:
     """Return a model in the number format in which it encodes, and a sentence on the format.
-
-    Args:
-        dtype: One of DTYPES; one that was opened in another format than float32 keeps it.
 
     ValueError if bfloat16 is requested and the model runs in `transformers`.
     """

@@ -112,12 +112,8 @@ class ClusterRun(PartRun):
 class Worker:
     """One process with the checkpoint, created by Ray and recreated if it dies.
 
-    Args:
-        folder: Of the encoded corpus, on a disk that all machines see.
-        fingerprint: Fingerprint of the weights named in the manifest.
-        fields: The corpus's own columns.
-
-    ValueError if the folder is not visible here, or the checkpoint differs.
+    `folder`, of the encoded corpus, is on a disk that all machines see. ValueError if it is not
+    visible here, or the checkpoint's fingerprint differs.
     """
 
     def __init__(self, folder: str, fingerprint: str, fields: Any) -> None:

@@ -48,15 +48,12 @@ def encode_corpus(
     row.
 
     Args:
-        model: The model that computes the vectors; it is not changed.
         paths: One or more files, as for `open_corpus`.
         out: New folder; `open_encoded` reads it.
         settings: None: tokens of the last layer.
         resume: Continue the encoding in `out`. Everything but `tokens_per_batch` must be unchanged.
         cluster: Workers that encode, on this machine or on many; None: this process encodes.
-        part_bytes: Size of the vectors of one part in memory.
         on_note: Called with sentences on precision, and what was cut or left out.
-        on_progress: Called after each batch.
         should_stop: Asked after each batch; True ends the run after its last complete part.
 
     Returns:

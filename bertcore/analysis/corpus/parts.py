@@ -178,13 +178,7 @@ def write_part(
     texts: Sequence[CorpusText],
     fields: Sequence[pa.Field],
 ) -> None:
-    """Write one part of all layers, and its texts.
-
-    Args:
-        number: Number of the part, from 0.
-        encoded: Its rows.
-        texts: The encoded texts, in order.
-        fields: The corpus's own columns.
+    """Write one part of all layers, and its texts; parts are numbered from 0.
 
     OSError if the disk is full.
     """
@@ -249,10 +243,7 @@ def fingerprint_of_model(model: Model) -> str:
 
 
 def check_checkpoint(manifest: Manifest, model: Model, what: str) -> None:
-    """Reject a model that is not the one whose vectors are stored.
-
-    Args:
-        what: The name of what contains the vectors, for the message.
+    """Reject a model that is not the one whose vectors are stored in `what`.
 
     ValueError if weights or vocabulary differ; the message has both names.
     """
@@ -347,10 +338,7 @@ class EncodedCorpus:
         return self.manifest.columns
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return columns of all rows, in memory.
-
-        Args:
-            columns: Of `columns`; None: all of them.
+        """Return columns of all rows, in memory; all of `columns` if none are named.
 
         ValueError if a column does not exist.
         """
@@ -361,12 +349,7 @@ class EncodedCorpus:
     def batches(
         self, layer: int, columns: Sequence[str] | None = None, *, num_rows: int = 4096
     ) -> Iterator[tuple[pa.RecordBatch, NDArray[np.float16]]]:
-        """Yield the rows of a layer part by part: their columns, and their vectors [N, D].
-
-        Args:
-            layer: Of `layers`.
-            columns: Of `columns`; None: all of them.
-            num_rows: Maximum number of rows at a time.
+        """Yield the rows of a layer, `num_rows` at a time: their columns, and their vectors [N, D].
 
         ValueError if the layer or a column does not exist.
         """
@@ -440,10 +423,7 @@ class EncodedCorpus:
 
 
 def open_encoded(folder: str | Path, *, incomplete: bool = False) -> EncodedCorpus:
-    """Open a folder written by `encode_corpus`.
-
-    Args:
-        incomplete: Open the finished parts of an incomplete one.
+    """Open a folder written by `encode_corpus`, or the finished parts of an incomplete one.
 
     ValueError if there is none, it is incomplete or has no row, or one of its files is missing or
     damaged.

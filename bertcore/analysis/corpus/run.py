@@ -68,11 +68,7 @@ class PartTexts:
 class PartRun(ABC):
     """The loop over parts; the subclass determines who encodes them.
 
-    Args:
-        folder: Of the encoded corpus, locked.
-        manifest: The parts written so far; new parts are added.
-        part_bytes: Size of the vectors of one part in memory.
-        watch: Progress, and whether to stop.
+    `folder` is locked; new parts, of `part_bytes` in memory, are added to those of the manifest.
     """
 
     def __init__(

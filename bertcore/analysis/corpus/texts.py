@@ -126,7 +126,6 @@ def open_corpus(
             tables with the same columns (TABLES); text formats may be compressed.
         text_column: Text column of a table; None: the first of TEXT_COLUMNS, or its only column.
         split: Whether texts are split into sentences; None: only those of text files.
-        skip_bad_rows: Leave out rows that cannot be read.
 
     ValueError if a file is missing or of another kind, or a column is missing; OSError if a file
     cannot be opened.

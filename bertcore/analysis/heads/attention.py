@@ -289,9 +289,7 @@ def attention_map(
 ) -> AttentionMap:
     """Return the weights of one head, or the mean of several, as `values` [T, T].
 
-    Args:
-        layers: At least one.
-        heads: Of each of these layers; no heads for all. Each counts equally.
+    `heads` are of each of the layers, all if none are given; each counts equally.
 
     ValueError if there is no such layer or head, or no layer is given.
     """
@@ -329,10 +327,7 @@ def _head_words(heads: Sequence[int], num_heads: int) -> str:
 def norm_map(bert: Model, trace: Trace, layer: int = 0, head: int | None = None) -> AttentionMap:
     """Return the norms of what tokens pass on in a layer, each row divided by its sum.
 
-    Args:
-        head: None for all heads together.
-
-    The errors and the source are those of `weighted_norms`.
+    Of all heads together if none is given. The errors and the source are those of `weighted_norms`.
     """
     check_heads(trace.attentions, [layer], [] if head is None else [head])
     values = (
@@ -367,10 +362,8 @@ def zeroing_map(
 def rollout_map(trace: Trace | Attention, layer: int = 0, head: int | None = None) -> AttentionMap:
     """Return the rollout from a layer down to the text; rows sum to 1.
 
-    Args:
-        head: Of every layer; None for the mean of all heads.
-
-    The errors and the source are those of `attention_rollout`.
+    Of one head of every layer, or the mean of all. The errors and the source are those of
+    `attention_rollout`.
     """
     read = _read(trace)
     check_heads(read.attentions, [layer], [] if head is None else [head])
@@ -429,9 +422,6 @@ class HeadSteps:
 
 def head_steps(bert: Model, trace: Trace, layer: int = 0, head: int = 0) -> HeadSteps:
     """Return how a head's weights are computed, with the mask of the checkpoint's layer.
-
-    Args:
-        trace: A plain trace, as `bert.trace` makes it.
 
     ValueError if there is no such layer or head, or the layers of the checkpoint cannot be read.
     """

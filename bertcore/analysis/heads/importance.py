@@ -62,8 +62,7 @@ class HeadImportance:
     def strongest(self, measure: str, count: int = 10) -> list[tuple[int, int, float]]:
         """Return (layer, head, effect) of the heads with the largest effect in either direction.
 
-        Args:
-            measure: One of `measures()`.
+        `measure` is one of `measures()`.
         """
         effect: NDArray[np.float32] = getattr(self, measure)
         order = np.argsort(-np.abs(effect), axis=None, kind="stable")  # NaN comes last
@@ -91,7 +90,6 @@ def rank_heads(
     trace; the removals of a layer run together. That is about half the work of full runs.
 
     Args:
-        masked: Positions that are replaced by [MASK].
         changes: Changes applied in all runs; heads turned off there are not ranked.
         position: Position of the [MASK] to read; None: the first one.
         word: A piece of the vocabulary to follow there; None: the best one with all heads.

@@ -111,7 +111,6 @@ def measure_heads(
         text_ids: T entries: 0 = text A, 1 = text B, -1 = an added special token.
         tokens: The T pieces; equal pieces count as the same word, and punctuation marks are
             recognised.
-        is_causal: See `make_patterns`.
 
     Source: Clark et al. 2019, sections 3.1 to 3.3. Differs: they average the previous (next) token
         over all rows; here the first (last) row, which has none, is left out, so that a head that
@@ -126,10 +125,8 @@ def measure_heads(
 def make_patterns(inputs: Sequence[TokenKinds], *, is_causal: bool = False) -> Patterns:
     """Return the weights and masks of the measures for a padded batch; T is the longest.
 
-    Args:
-        inputs: At least one.
-        is_causal: Whether a token attends only to itself and those before it. ModernBERT's windows
-            do not count: inside of 65 tokens they cut nothing off.
+    With `is_causal` a token attends only to itself and those before it. ModernBERT's windows do not
+    count: inside of 65 tokens they cut nothing off.
     """
     longest = max(len(kinds.text_ids) for kinds in inputs)
     text = torch.full((len(inputs), longest), _PADDING)
@@ -176,7 +173,6 @@ def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
     Args:
         attentions: float32, [L, B, H, T, T]; 0 in the columns beyond the end of an input, while the
             rows there are not read.
-        patterns: The patterns of the same inputs, on the same device.
 
     Returns:
         float32, [B, L, H, M], M = MEASURES, NaN where an input lacks a kind of token.

@@ -30,14 +30,7 @@ def report_heads(
     num_resamples: int = RESAMPLES,
     progress: Progress | None = None,
 ) -> HeadReport:
-    """Measure every head.
-
-    Args:
-        texts: Sentences for the measures; the shipped ones if there are none.
-        trees: Sentences with their trees, for the relations; may be `texts`. The shipped ones if
-            not given.
-        num_resamples: For the intervals.
-        progress: Called with the fraction done; an exception in it ends the work.
+    """Measure every head, by default on the shipped sentences, and relations on the shipped trees.
 
     ValueError if there is no sentence or no tree, or too few resamples.
     """

@@ -111,7 +111,6 @@ def find_sinks(
 
     Args:
         sentences: The first MAX_TEXTS are measured; the shipped ones if there are none.
-        on_fraction: Called with the fraction done; an exception in it ends the work.
 
     ValueError if the network's parts cannot be read, or states are NaN or
     infinite.

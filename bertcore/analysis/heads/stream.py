@@ -44,15 +44,7 @@ def run_surveys(
     *,
     progress: Progress | None = None,
 ) -> int:
-    """Pass every sentence's attention to each survey, in one pass through the network.
-
-    Args:
-        sentences: At least one; sentences that are too long are truncated.
-        surveys: Called with each batch.
-        progress: Called with the fraction done after each batch; an exception in it ends the pass.
-
-    Returns:
-        The number of truncated sentences.
+    """Pass every sentence's attention to each survey, in one pass; return how many were truncated.
 
     ValueError if there is no sentence.
     """

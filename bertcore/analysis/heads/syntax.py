@@ -115,9 +115,6 @@ class SyntaxSurvey:
     attention from it is averaged. A piece belongs to the word in which it begins. Special tokens
     and the word itself are left out; the most-attended remaining word is the head's answer.
 
-    Args:
-        sentences: S sentences; run `as_inputs` of the same ones.
-
     Source: Clark et al. 2019, sections 4.1 and 4.2; the word itself is left out in their code
         (clarkkev/attention-analysis). Differs: for the direction from the head to its dependents
         they transpose the map and ask which word attends most to the dependent; here the row of the
@@ -190,12 +187,8 @@ def piece_words(sentence: ParsedSentence, encoding: Encoding) -> list[int]:
 def word_attention(attentions: Tensor, belongs: Tensor) -> Tensor:
     """Return maps over words: summed over the key pieces, averaged over the query pieces.
 
-    Args:
-        attentions: [L, B, H, T, T].
-        belongs: 1 where a token is a piece of a word, else 0, [B, T, W].
-
-    Returns:
-        [L, B, H, W, W]; 0 in the rows and columns of words without a piece.
+    Of [L, B, H, T, T], with 1 in `belongs` [B, T, W] where a token is a piece of a word: [L, B, H,
+    W, W]; 0 in the rows and columns of words without a piece.
     """
     to = belongs[None, :, None]  # [1, B, 1, T, W]
     num_pieces = belongs.sum(1)[None, :, None, :, None]  # [1, B, 1, W, 1]
@@ -206,11 +199,8 @@ def word_attention(attentions: Tensor, belongs: Tensor) -> Tensor:
 def most_attended(attentions: Tensor, belongs: Tensor) -> Tensor:
     """Return the word that each word attends to most, itself and special tokens left out.
 
-    Args:
-        attentions, belongs: As for `word_attention`.
-
-    Returns:
-        int64, [L, B, H, W]; meaningless for words without a piece.
+    int64, [L, B, H, W]; meaningless for words without a piece. The arguments are those of
+    `word_attention`.
     """
     weights = word_attention(attentions, belongs)
     nothing = ~belongs.bool().any(1)[:, None, None, :]  # [B, 1, 1, W]

@@ -53,11 +53,8 @@ def of_trees(trees: Sequence[ParsedSentence], notes: Sequence[str] = ()) -> Head
 def read_texts(data: bytes | Path, name: str) -> HeadTexts:
     """Read a file: trees if its name ends in .conllu, a table by its ending or content, else lines.
 
-    Args:
-        data: Its bytes, or where it lies under another name.
-        name: Its name; any characters, shown cleaned and shortened.
-
-    ValueError if it is empty, too large, not text, damaged, or has no sentence.
+    The name, of any characters, is shown cleaned and shortened. ValueError if it is empty, too
+    large, not text, damaged, or has no sentence.
     """
     data = data.read_bytes() if isinstance(data, Path) else data
     path, file = Path(shown_name(name)[1:-1]), BytesIO(data)

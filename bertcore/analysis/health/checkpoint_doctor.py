@@ -138,7 +138,6 @@ def examine(
         plain: At least eight sentences in the language of the checkpoint, whose words it guesses;
             (): English ones, by which one of another language is not judged. The first
             MOST_GUESSED are used.
-        on_fraction: Called with the fraction done.
 
     ValueError if there are fewer than two texts, or from one to seven plain ones.
 

@@ -51,14 +51,11 @@ class Gap:
 
 @torch.inference_mode()
 def spelling_gap(table: Tensor, vocab: Sequence[str]) -> Gap:
-    """Return by how much similarly spelt pieces are closer than others, as mean cosine.
+    """Return by how much similarly spelt pieces are closer than others, as mean cosine in [V, E].
 
-    Each piece (walk) is paired with the next of the sorted vocabulary (walked) that begins with
-    the same three letters or digits, and for comparison with one of another pair.
-
-    Args:
-        table: The token table, [V, E].
-        vocab: The pieces, of which those beyond the table are left out.
+    Each piece (walk) is paired with the next of the sorted vocabulary (walked) that begins with the
+    same three letters or digits, and for comparison with one of another pair. Pieces beyond the
+    table are left out.
     """
     spelt = sorted(
         (piece.lstrip("#▁Ġ").lower(), number) for number, piece in enumerate(vocab[: len(table)])
@@ -104,9 +101,6 @@ def guess_gap(bert: Model, texts: Sequence[str]) -> Gap:
     Its log-probability is compared with that of its mean probability at the hidden pieces of other
     texts, which is its frequency as far as the model knows it: a model that knows frequencies
     alone has 0. The standard error counts texts, not pieces.
-
-    Args:
-        bert: A model that guesses words ("mlm" or "next").
     """
     encodings = [bert.tokenize(text, max_length=bert.limit(MOST_TOKENS)) for text in texts]
     asked = [

@@ -76,11 +76,7 @@ class LayerParts:
 
 @torch.no_grad()
 def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
-    """Return the values a layer computes at every token, float32.
-
-    Args:
-        trace: A trace of any text or pair, without changes to heads, layers or attention.
-        layer: 0 to L-1.
+    """Return the values a layer computes at every token of a trace without changes, float32.
 
     ValueError if there is no such layer, the layers of the architecture cannot be read, numbers are
     NaN or infinite, or the trace is of another checkpoint or of a changed run.
@@ -94,10 +90,7 @@ def layer_parts(bert: Model, trace: Trace, layer: int) -> LayerParts:
 
 
 def require_same_run(computed: Tensor, traced: Tensor) -> None:
-    """Reject a trace that does not follow from the checkpoint.
-
-    Args:
-        computed, traced: The same states, [..., D].
+    """Reject a trace whose states [..., D] are not those that the checkpoint computes.
 
     ValueError if they differ by more than rounding.
     """
@@ -116,9 +109,7 @@ def parts_of_rows(
 ) -> LayerParts:
     """Return the values a layer computes at some tokens, in the number format of `hidden`.
 
-    Args:
-        trace, layer: As for `layer_parts`.
-        hidden: The layer's input at these tokens, [N, D], on the CPU.
+    `hidden` is the layer's input at these tokens, [N, D], on the CPU.
     """
     queries, keys, values = (
         part[layer].to(hidden.dtype) for part in (trace.queries, trace.keys, trace.values)
@@ -197,13 +188,9 @@ def _weight(module: nn.Linear, like: Tensor) -> Tensor:
 
 @torch.no_grad()
 def attention_outputs(model: Model, hidden_states: Tensor) -> Tensor:
-    """Return the state between a layer's two halves, float32 [L, T, D].
+    """Return the state between each layer's two halves, float32 [L, T, D], of [L+1, T, D].
 
     That is LayerNorm(x + attention(x)), the input of the layer's feed-forward block.
-
-    Args:
-        model: A model whose layers can be read (capability "parts").
-        hidden_states: Of its trace, [L+1, T, D].
 
     ValueError if the layers of the architecture cannot be read.
     """

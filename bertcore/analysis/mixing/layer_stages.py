@@ -46,11 +46,7 @@ class LayerStages:
 def layer_stages(bert: Model, trace: Trace, layer: int = 0) -> LayerStages:
     """Return what a layer makes of every token's vector, stage by stage.
 
-    Args:
-        trace: A trace of any text or pair, without changes to heads, layers or attention.
-        layer: 0 to L-1.
-
-    ValueError as for `layer_parts`.
+    Trace, layer and ValueError as for `layer_parts`.
     """
     parts, stages = layer_parts(bert, trace, layer), STAGES
     if parts.gates is not None:

@@ -28,13 +28,10 @@ class HeadNeurons:
 
 
 def allowed_keys(bert: Model, layer: int, num_tokens: int) -> Tensor | None:
-    """Return which keys each query of a layer may attend to in a plain trace.
+    """Return which keys each query of a layer may attend to in a plain trace, bool [T, T].
 
-    Returns:
-        True = may be attended to, bool [T, T], on the CPU: no later ones if attention is causal,
-        none outside the window if the layer has one. None: every token may attend to all.
-
-    ValueError if the layers of the checkpoint cannot be read.
+    No later ones if attention is causal, none outside the window if the layer has one. None: every
+    token may attend to all. ValueError if the layers of the checkpoint cannot be read.
     """
     allowed = with_parts(bert).module.layers[layer].attention.allowed(num_tokens)
     return None if allowed is None else allowed.cpu()
@@ -42,17 +39,11 @@ def allowed_keys(bert: Model, layer: int, num_tokens: int) -> Tensor | None:
 
 @torch.no_grad()
 def head_neurons(trace: Trace, layer: int, head: int, allowed: Tensor | None = None) -> HeadNeurons:
-    """Return queries, keys, scores and weights of one head.
+    """Return queries, keys, scores and weights of one head, float32.
 
-    Args:
-        trace: A trace of T tokens by any checkpoint.
-        layer, head: 0 to L-1, 0 to H-1.
-        allowed: The mask with which the trace was made: True = may be attended to, [T] or [T, T].
-            That of a plain trace is `allowed_keys`; None: every token may attend to every token.
-
-    Returns:
-        The steps in float32. They end in `trace.attentions[layer, head]` within rounding: 1e-6 for
-        a float32 trace, more where the network ran in a lower precision.
+    They end in `trace.attentions[layer, head]` within rounding: 1e-6 for a float32 trace, more
+    where the network ran in a lower precision. `allowed` is the mask of the trace: True = may be
+    attended to, [T] or [T, T]; of a plain one `allowed_keys`; None: every token.
 
     Source: Vaswani et al. 2017, equation 1; the view is from Vig 2019, section 3.3.
     """

@@ -18,13 +18,8 @@ from bertcore.model.trace import Trace
 def passed_on(block: AttentionBlock, values: Tensor) -> Tensor:
     """Return f(x_j) for each head: its output for a token that attends only to j.
 
-    Args:
-        block: The attention block of a layer.
-        values: x_j W_V + b_V by head, [H, T, K].
-
-    Returns:
-        float32 on the CPU, [H, T, D]. The block's output bias belongs to no head and is not
-        included.
+    Of `values` x_j W_V + b_V by head, [H, T, K]: float32 on the CPU, [H, T, D]. The block's output
+    bias belongs to no head and is not included.
     """
     output = block.output.weight.detach().float().cpu()  # [D, D], input dimension last
     by_head = output.view(len(output), block.num_heads, -1)  # [D, D] -> [D, H, K]

@@ -38,10 +38,9 @@ def attention_rollout(attentions: Tensor, *, head: int | None = None) -> Tensor:
 def rollout(layers: Tensor, *, residual: float = 0.0) -> Tensor:
     """Return the products M_l ... M_1 M_0 of maps [L, T, T], for every layer l, float32 [L, T, T].
 
-    Args:
-        layers: Numbers >= 0; their rows are normalised to sum to 1.
-        residual: Fraction of the identity to mix into each, 0 up to below 1. 0 for maps that
-            already include the residual connection, such as value zeroing.
+    Numbers are >= 0; rows are normalised to sum to 1. `residual` is the fraction of the identity to
+    mix into each, from 0 up: 0 for maps that already include the residual connection, such as value
+    zeroing.
     """
     identity = torch.eye(layers.shape[-1])
     products: list[Tensor] = []

@@ -30,12 +30,7 @@ class ToyHead:
 
 
 def toy_head(angle: float = 30, length: float = 2.0) -> ToyHead:
-    """Return what a query gets.
-
-    Args:
-        angle: Its direction, in degrees.
-        length: Its length.
-    """
+    """Return what a query of a direction, in degrees, and a length gets."""
     turns = torch.deg2rad(torch.tensor([angle, *KEY_ANGLES], dtype=torch.float64))
     around = torch.stack([turns.cos(), turns.sin()], dim=1)  # [5, 2]
     query, keys = length * around[:1], around[1:]

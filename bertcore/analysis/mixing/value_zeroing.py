@@ -25,17 +25,14 @@ def value_zeroing(
 ) -> Tensor:
     """Return the cosine distances of value zeroing, float32 [layers, tokens, T].
 
-    For each layer and token j: the layer runs on its usual input with the value vectors of j set to
-    zero in all heads and the weights unchanged; row i, column j is 1 - cos(y_i, y_i with j zeroed),
-    0 to 2. Feed-forward, residual connections and LayerNorms are thus included. `normalize_rows`
-    turns the result into the paper's scores, and `rollout` turns those into its rolled-out scores.
+    All layers and tokens, if none are given. For each layer and token j: the layer runs on its
+    usual input with the value vectors of j set to zero in all heads and the weights unchanged; row
+    i, column j is 1 - cos(y_i, y_i with j zeroed), 0 to 2. Feed-forward, residual connections and
+    LayerNorms are thus included. `normalize_rows` turns the result into the paper's scores, and
+    `rollout` turns those into its rolled-out scores.
 
     The weights are unchanged, so only the attention block's sum changes, and each row depends only
     on its own token: T vectors go through a layer for each row, at most TOKENS_PER_BATCH at a time.
-
-    Args:
-        layers: The layers, counted from 0; None for all.
-        tokens: The rows to compute; None for all T.
 
     ValueError if weights are NaN or infinite.
 

@@ -115,13 +115,9 @@ def objective_example(
 
     Args:
         bert: Provides the vocabulary, and acts as ELECTRA's generator if it predicts masked words.
-        objective: One of `bertcore.model.objectives.table.OBJECTIVES`.
         text, text_pair: The text, or the pair. If a pair is needed and there is one text, it is
             split between two of its sentences.
         others: Documents; next sentence takes a random B from them.
-        seed: Fixes the draw, 0 or more.
-        share: Share of hidden tokens, 0 < share < 1; None: the paper's.
-        direction: UniLM's direction; None draws one.
 
     ValueError if the text, the vocabulary or the share does not suit this objective; the message
     states why.

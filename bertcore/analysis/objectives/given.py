@@ -50,9 +50,6 @@ def prepare(
 
     Args:
         bert: Provides the tokenizer, and acts as ELECTRA's generator if it predicts masked words.
-        others: Documents; a random B is a sentence of one of them.
-        seed: Fixes where a single text is split.
-        direction: UniLM's direction; None draws one.
 
     ValueError if a pair is needed and there is one sentence, or the vocabulary has no mask token or
     no end token and the objective needs it.

@@ -62,7 +62,6 @@ def read_probe_data(
         task: pos, the universal part of speech of a treebank or the tags of another file, such as
             entities; dep, the universal relation of each word to its head, without subtype
             ("nsubj:pass" is nsubj).
-        bad_rows: Collects sentences that cannot be used; by default they are errors.
 
     ValueError if the task is unknown, or the file cannot be read, or has too few sentences, or too
     few or too many labels.
@@ -85,13 +84,10 @@ def bundled_data(task: Task = "pos") -> ProbeData:
 
 
 def divide(data: ProbeData, seed: int = 0) -> dict[str, tuple[int, ...]]:
-    """Divide the sentences at random by SHARES.
+    """Divide the sentences at random by SHARES; return the numbers of each part.
 
     Sentences with the same text are in the same part, so that none is used for both training and
     testing.
-
-    Returns:
-        The numbers of the sentences of each part.
     """
     by_text: dict[str, list[int]] = {}
     for number, sentence in enumerate(data.sentences):

@@ -47,12 +47,9 @@ def fit_best(train: Words, dev: Words, *, check: Callable[[], None] = lambda: No
     """Fit probes with the penalties of L2S, and return the one with the lowest loss on dev.
 
     Each minimises the mean cross-entropy + l2 / 2 * (sum of squared weights), the bias's included,
-    and starts at the weights of the one before; the search ends when the loss on dev rises.
-
-    Args:
-        train: Words to learn from; if they have a single class, that is the answer.
-        dev: Words for choosing the penalty; those whose class does not occur in train do not count.
-        check: Called before each fit; may raise to stop.
+    and starts at the weights of the one before; the search ends when the loss on dev rises. If the
+    training words have a single class, that is the answer; words of dev of other classes do not
+    count. `check` is called before each fit, and may raise to stop.
     """
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import LogisticRegression
@@ -92,16 +89,11 @@ def fit_best(train: Words, dev: Words, *, check: Callable[[], None] = lambda: No
 def control_classes(
     words: Sequence[str], classes: NDArray[np.int64], is_train: NDArray[np.bool_], seed: int = 0
 ) -> NDArray[np.int64]:
-    """Return a random class for each word: one draw for each word type.
+    """Return a random class for each of N words: one draw for each word type, ignoring case.
 
     Drawn from the distribution of the real classes over the training words, so that both tasks have
     about the same distribution. Anything a probe gets right here beyond the majority class is
     memorised; selectivity is its accuracy on the real task minus this one.
-
-    Args:
-        words: N words. Types ignore case, since many checkpoints are uncased.
-        classes: The real ones, [N].
-        is_train: Whether the probe is trained on each word, [N].
 
     Source: Hewitt and Liang 2019, sections 2.1 and 2.2.
     """
@@ -115,14 +107,10 @@ def control_classes(
 def commonest_classes(
     words: Sequence[str], classes: NDArray[np.int64], is_train: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the answers of two baselines without vectors.
+    """Return the answers of two baselines without vectors, of N words as for `control_classes`.
 
-    Args:
-        words, classes, is_train: As for `control_classes`.
-
-    Returns:
-        [N] the most frequent class of all training words; [N] the most frequent class of each word
-        there, or of all words for an unseen word.
+    [N] the most frequent class of all training words; [N] the most frequent class of each word
+    there, or of all words for an unseen word.
     """
     names, types = np.unique([word.casefold() for word in words], return_inverse=True)
     types = types.reshape(-1)

@@ -89,14 +89,9 @@ def run_probes(
 ) -> ProbeReport:
     """Train and test a linear probe on each layer, and one on the control task.
 
-    The sentences are divided at random into train (60%), dev (20%) and test (20%). Probes are
-    trained on train, their penalty is chosen on dev, and all scores are on test.
-
-    Args:
-        model: Any model.
-        data: From `read_probe_data`; by default the shipped treebank with parts of speech.
-        settings: The settings; by default all layers and all sentences.
-        progress: Called with the progress; may raise to stop.
+    By default of all layers, on parts of speech of the shipped treebank. The sentences are divided
+    at random into train (60%), dev (20%) and test (20%). Probes are trained on train, their penalty
+    is chosen on dev, and all scores are on test.
 
     ValueError if a layer does not exist, or a part has too few words or labels. RuntimeError if
     vectors are not finite or do not fit into memory.
@@ -163,31 +158,18 @@ def run_probes(
 
 
 def ratio_score(counts: NDArray[np.float64]) -> Score:
-    """Return right words by words.
-
-    Args:
-        counts: Both, of each sentence, [S, 2].
-    """
+    """Return right words by words, of the counts of both in each sentence, [S, 2]."""
     return _score(counts, _ratio)
 
 
 def difference_score(first: NDArray[np.float64], second: NDArray[np.float64]) -> Score:
-    """Return the difference of two ratios; the same sentences are drawn for both.
-
-    Args:
-        first, second: As for `ratio_score`, of the same sentences.
-    """
+    """Return the difference of two ratios; the same sentences are drawn for both."""
     pairs = np.concatenate([first, second], axis=1)
     return _score(pairs, lambda counts: _ratio(counts[:, :2]) - _ratio(counts[:, 2:]))
 
 
 def right_counts(is_right: NDArray[np.bool_], sentence: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return right words and words of each sentence that has one, [S, 2].
-
-    Args:
-        is_right: [N].
-        sentence: Number of each word's sentence, [N].
-    """
+    """Return right words and words of each sentence that has one, [S, 2], of N words."""
     _, groups = np.unique(sentence, return_inverse=True)
     groups = groups.reshape(-1)
     right = np.bincount(groups, weights=is_right.astype(np.float64))

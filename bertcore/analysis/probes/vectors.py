@@ -44,9 +44,7 @@ def word_vectors(
     belongs to the word in which it begins.
 
     Args:
-        sentences: Sentences as text with the spans of their words.
         layers: M hidden states, ascending; 0 is the embeddings' output.
-        progress: Called with the fraction done; may raise to stop.
 
     ValueError if no word has a piece. RuntimeError if a vector is not finite, or they do not fit
     into memory.
@@ -96,18 +94,10 @@ def word_vectors(
 def owners_of(
     length: int, spans: Sequence[tuple[int, int]], starts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the word in which each piece begins, the first of several; -1 for none.
+    """Return the word in which each piece begins, [T], the first of several; -1 for none.
 
     If a treebank splits "didn't" into "did" and "n't", the piece "did" begins in the first, "##n",
-    "'" and "t" in the second.
-
-    Args:
-        length: Characters of the text.
-        spans: Of its words.
-        starts: First character of each piece, [T].
-
-    Returns:
-        [T].
+    "'" and "t" in the second. `length` is the text's, in characters; `spans` are the words'.
     """
     owner = np.full(length + 1, -1, dtype=np.int64)
     words = {span: word for word, span in reversed([*enumerate(spans)])}  # each span once

@@ -64,9 +64,7 @@ class VectorTable:
     def covered_by(self, spans: Iterable[tuple[int, int, int]]) -> NDArray[np.bool_]:
         """Return which points have a character in one of some stretches of the texts A, [N].
 
-        Args:
-            spans: For each stretch the number of the sentence, the first character, and the one
-                after the last.
+        A stretch: number of the sentence, first character, the one after the last.
         """
         keep = np.zeros(len(self), dtype=bool)
         starts, ends = np.array(self.spans).reshape(-1, 2).T
@@ -98,13 +96,9 @@ def collect_tokens(
 ) -> VectorTable:
     """Return the vector of every token of the sentences at every layer.
 
-    The sentences run in padded batches; a test checks that the vectors equal those of
-    `bert.trace` on each sentence alone. Whole sentences are taken in order until `max_tokens` is
-    reached; `notes` states what was left out.
-
-    Args:
-        sentences: At least one.
-        max_tokens: Limit of N, special tokens included.
+    The sentences run in padded batches; a test checks that the vectors equal those of `bert.trace`
+    on each sentence alone. Whole sentences are taken in order until there are `max_tokens`, special
+    ones included; `notes` states what was left out.
 
     ValueError if there is no sentence, or the first alone has more than `max_tokens` tokens.
     """
@@ -161,12 +155,8 @@ def collect_sentences(
 ) -> VectorTable:
     """Return one vector for each sentence at every layer, pooled as in `bert.encode`.
 
-    Args:
-        sentences: At least one.
-        pooling: "mean" over all tokens, "cls" (the first token) or "max".
-        max_sentences: Limit of N; the first ones are taken and `notes` states it.
-
-    ValueError if there is no sentence or `pooling` does not exist.
+    "mean" over all tokens, "cls" (the first token) or "max". The first `max_sentences` are taken,
+    as `notes` states. ValueError if there is no sentence or no such pooling.
     """
     if pooling not in POOLINGS:
         raise ValueError(f"pooling is {pooling!r}; expected one of {', '.join(POOLINGS)}.")

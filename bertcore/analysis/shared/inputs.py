@@ -13,11 +13,7 @@ from bertcore.model.trace import Trace
 
 
 def require_finite(layers: Tensor, name: str) -> None:
-    """Reject numbers that are not finite.
-
-    Args:
-        layers: [L, ...], one entry for each layer.
-        name: The name of the numbers, as a plural noun.
+    """Reject numbers of layers, [L, ...], that are not finite; `name` is their name, a plural noun.
 
     ValueError if one is NaN or infinite; names the first layer that has it.
     """
@@ -116,16 +112,11 @@ def usual_position(bert: Model, read: Trace | Encoding) -> int:
 
 @torch.inference_mode()
 def word_log_probabilities(bert: Model, hidden: Tensor) -> Iterator[Tensor]:
-    """Yield log p over the vocabulary for chunks of hidden states.
+    """Yield log p over the vocabulary for chunks of hidden states [N, D] on the device.
 
-    Args:
-        hidden: [N, D], on the device.
-
-    Yields:
-        Natural logarithms, float32 on the device, [n, V] with n at most LOGITS_PER_CHUNK, in
-        order. V counts every row of the token table, also those without a name.
-
-    ValueError if the checkpoint has no masked-word head.
+    Natural logarithms, float32 on the device, [n, V] with n at most LOGITS_PER_CHUNK, in order. V
+    counts every row of the token table, also those without a name. ValueError if the checkpoint has
+    no masked-word head.
     """
     for chunk in torch.split(hidden, LOGITS_PER_CHUNK):
         yield torch.log_softmax(bert.module.mlm_logits(chunk).float(), dim=-1)
@@ -137,14 +128,9 @@ def log_p_at(
 ) -> Iterator[tuple[int, Tensor]]:
     """Yield the log-probabilities of all pieces at one place of each of many inputs.
 
-    Args:
-        places: The position that is read in each row.
-
-    Yields:
-        The number of a row, and natural logarithms, float32 on the CPU, [V], as those of
-        `word_log_probabilities`; the longest rows first.
-
-    ValueError if the checkpoint has no masked-word head.
+    The number of a row, and natural logarithms, float32 on the CPU, [V], as those of
+    `word_log_probabilities`; the longest rows first. ValueError if the checkpoint has no
+    masked-word head.
     """
     for chosen, ids, segments, mask in padded_batches(bert, rows):
         at = torch.tensor([places[number] for number in chosen], device=ids.device)
@@ -154,10 +140,9 @@ def log_p_at(
 
 
 def best_pieces(bert: Model, log_p: Tensor, count: int) -> tuple[tuple[str, float], ...]:
-    """Return the most probable pieces and their probabilities, the best first.
+    """Return the most probable pieces and their probabilities, the best first, of log p [V].
 
-    Args:
-        log_p: Natural logarithms, [V]; rows of the token table without a name are left out.
+    Rows of the token table without a name are left out.
     """
     best = log_p[: bert.tokenizer.vocab_size].topk(min(count, bert.tokenizer.vocab_size))
     words = map(bert.tokenizer.id_to_token, best.indices.tolist())

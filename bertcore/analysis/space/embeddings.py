@@ -80,11 +80,7 @@ def sum_numbers(trace: Trace) -> SumNumbers:
 
 
 def norm_numbers(trace: Trace, position: int = 1) -> NormNumbers:
-    """Return mean, standard deviation and length of each token before and after LayerNorm.
-
-    Args:
-        position: Of the token that is looked at, from 0.
-    """
+    """Return mean, standard deviation and length of each token before and after LayerNorm."""
     vectors = {"before": trace.embeddings.sum.float(), "after": trace.embeddings.output.float()}
     return NormNumbers(
         tokens=tuple(trace.tokens),
@@ -119,14 +115,9 @@ def token_columns(trace: Trace) -> dict[str, list[str] | list[int]]:
 
 
 def kept_text(read: Trace | Encoding, text_id: int, text: str) -> str:
-    """Return text A (0) or B (1) up to the end of its last word that was not cut off.
+    """Return text A (`text_id` 0) or B (1) up to the end of its last word that was not cut off.
 
     A pasted book then costs no more to explain than the part that fits into the model.
-
-    Args:
-        read: The tokens of a text or pair.
-        text_id: 0 or 1.
-        text: That text.
     """
     ends = [end for (_, end), t in zip(read.offsets, read.text_ids, strict=True) if t == text_id]
     last = max(ends, default=0)
@@ -197,13 +188,7 @@ def nearest_words(
 ) -> tuple[NearPiece, ...]:
     """Return the pieces whose rows of the token table have the highest cosine to a token's row.
 
-    Args:
-        position: Of the token, from 0; its own piece is not among the results.
-        top_k: Number of pieces; fewer if the vocabulary is smaller.
-
-    Returns:
-        The nearest first.
-
+    The nearest first, without its own piece; fewer than `top_k` if the vocabulary is smaller.
     ValueError if the text has no token at this position.
     """
     tokenizer = bert.tokenizer

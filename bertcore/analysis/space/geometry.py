@@ -32,11 +32,7 @@ class Geometry:
 
 
 def geometry(vectors: Floats, words: Sequence[str]) -> Geometry:
-    """Measure the geometry of the vectors of each layer.
-
-    Args:
-        vectors: [L+1, N, D]; points that are not finite are left out.
-        words: The word of each point.
+    """Measure the geometry of the vectors of each layer, [L+1, N, D]; not finite ones are left out.
 
     ValueError if no point is finite.
 
@@ -59,13 +55,9 @@ def geometry(vectors: Floats, words: Sequence[str]) -> Geometry:
 
 
 def cosines(first: Floats, second: Floats) -> NDArray[np.float64]:
-    """Return the cosine of two vectors at each layer.
+    """Return the cosine of two vectors [L+1, D] at each layer, [L+1].
 
-    Args:
-        first, second: [L+1, D].
-
-    Returns:
-        [L+1]; 0 where one of the two is 0, NaN where one holds NaN or infinity.
+    0 where one of the two is 0, NaN where one holds NaN or infinity.
     """
     with np.errstate(invalid="ignore"):  # infinity over infinity
         units = [_units(np.asarray(one, dtype=np.float64)) for one in (first, second)]

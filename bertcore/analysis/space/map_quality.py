@@ -57,10 +57,8 @@ def map_faithfulness(
     """Measure how well each layer's map [L+1, N, 2 or 3] preserves the neighbours of [L+1, N, D].
 
     Args:
-        vectors, coordinates: From `map_layers`; points that are not finite are left out.
         k: Size of the neighbourhood; lowered to less than half the distinct points of a layer.
         metric: Distance between vectors, a name of scikit-learn's `pairwise_distances`.
-        seed: Draws MAX_POINTS points where there are more.
 
     Source: Venna and Kaski 2001; trustworthiness from scikit-learn. Continuity is the same formula
         with the map and the vectors exchanged.
@@ -90,9 +88,8 @@ def map_faithfulness(
 def are_copies(points: Floats, *, of_other: NDArray[np.integer] | None = None) -> NDArray[np.bool_]:
     """Return which of the points [N, D] equal an earlier one but for rounding, [N].
 
-    Args:
-        of_other: The group of each point, [N]; only copies of points of other groups count then,
-            earlier or later ones.
+    With `of_other`, the group of each [N], only copies of points of other groups count, earlier or
+    later.
     """
     from sklearn.metrics import pairwise_distances
 
@@ -120,11 +117,9 @@ def separation(
     in two groups.
 
     Args:
-        vectors: [L+1, N, D].
         groups: Points of one group, such as the tokens of one sentence, are never compared: they
             share a label and are similar for another reason. None: each point is its own group.
         k: Neighbours of the purity; lowered to the comparable points of the smallest label.
-        seed: Draws MAX_POINTS points where there are more.
 
     Source: silhouette of Rousseeuw 1987, equal to scikit-learn's without groups; purity as a
         k-nearest-neighbour vote.

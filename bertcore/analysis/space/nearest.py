@@ -86,7 +86,6 @@ def nearest_tokens(
         position: Of the token in the text or pair; by default the longest token.
         layer: Which of hidden_states[layer], 0 the input; by default the last.
         among: The texts that are searched; by default the sentences of the shipped treebank.
-        on_fraction: Called with the fraction done; may raise to stop.
 
     ValueError as of `token_vectors`.
     """
@@ -135,10 +134,7 @@ def token_vectors(
 ) -> TokenVectors:
     """Return the vectors of all tokens of some texts at a layer, without special tokens.
 
-    Args:
-        texts: Whole texts are taken in order until there are `max_tokens`.
-        layer: 0 is the embeddings' output.
-        on_fraction: Called with the fraction done; may raise to stop.
+    Whole texts are taken in order until there are `max_tokens`. Layer 0 is the embeddings' output.
 
     ValueError if no text has a token, or the first alone has more than `max_tokens`.
     """

@@ -179,13 +179,11 @@ def map_points(
 
     Args:
         bert: None for points that were collected before.
-        sentences, points: As for `collect_points`.
         dims, method, space, level_layers: As for `map_layers`; or the method AXES.
         settings: Parameters of UMAP or t-SNE; of PCA only their metric counts. None for the
             defaults.
         axes: For AXES, as of `map_between`: the words, or labels, of the points at both ends of x,
             and of y if it is not left to the points; several with commas between.
-        progress: Called with the fraction done and the stage; may raise to stop.
 
     Errors are those of `collect_points` and `map_layers`.
     """
@@ -215,11 +213,7 @@ def map_points(
 def point_cosines(
     bert: Model, sentences: Texts, points: PointChoice = ALL_TOKENS, *, pair: Sequence[int] = ()
 ) -> PointCosines:
-    """Return how alike points are at each layer: any two, a word at two places, and a pair.
-
-    Args:
-        sentences, points: As for `collect_points`.
-        pair: Numbers of two points, from 0.
+    """Return how alike points are at each layer: any two, a word at two places, a pair.
 
     ValueError if one does not exist, and as of `collect_points`.
     """

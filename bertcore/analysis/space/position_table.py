@@ -35,12 +35,9 @@ class PositionTables:
 
 
 def position_tables(bert: Model, num_positions: int = 64) -> PositionTables:
-    """Return the position table of a checkpoint and the formula's, of the same shape.
+    """Return the first rows of a checkpoint's position table and the formula's, of the same shape.
 
-    Args:
-        num_positions: P; a number beyond the table takes all of it.
-
-    ValueError if it has no such table.
+    A number beyond the table takes all of it. ValueError if it has no such table.
 
     Source: the formula: Vaswani et al. 2017, section 3.5.
     """
@@ -83,10 +80,7 @@ class PositionSimilarity:
 def position_similarity(bert: Model, num_positions: int = 64) -> PositionSimilarity:
     """Return the cosines between the first rows of the position table.
 
-    Args:
-        num_positions: P; a number beyond the table takes all of it.
-
-    ValueError if the checkpoint has no such table.
+    A number beyond the table takes all of it. ValueError if the checkpoint has no such table.
     """
     bert.require("positions")
     cosines = _cosines(bert.module.position_table[:num_positions].float()).clamp(-1, 1)

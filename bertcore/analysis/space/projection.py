@@ -129,11 +129,8 @@ def embed(
 
     Args:
         vectors: At least MIN_EMBEDDED distinct ones, all finite.
-        dims: 2 or 3.
         start: Places to start from, [N, dims]; equal vectors start from the mean of theirs. None
             means the PCA map, so that the overall arrangement does not depend on chance.
-        progress: Called with the fraction done and the stage, several times a second; may raise
-            to stop.
 
     UMAP's `n_neighbors` is lowered to the number of points minus 1 if there are fewer.
 
@@ -279,7 +276,6 @@ def map_layers(
 
     Args:
         vectors: Vectors of N points at each layer, [L+1, N, D].
-        dims: 2 or 3.
         method: One of METHODS. With fewer than MIN_EMBEDDED distinct points PCA replaces the
             others, and `notes` states it.
         space: "joint" fits one map to the points of all layers together, so that places mean the
@@ -291,7 +287,6 @@ def map_layers(
         settings: Parameters of the method; None, or those of another one, means its defaults. A
             perplexity that is not less than the number of distinct points is lowered to a third of
             them, and `notes` states it.
-        progress: As for `embed`.
 
     ValueError if an argument is not one of those listed, no point is finite, there are more points
     than MAX_EMBEDDED.

@@ -79,8 +79,6 @@ def score_candidates(
     `problem`, so that the others are still scored.
 
     Args:
-        masked: Positions to replace with [MASK] first.
-        position: The [MASK] to fill, a position in the encoded input.
         words: Any texts; "##ing" is read as that piece if the vocabulary has it.
 
     ValueError if there is no [MASK] at `position`, or no masked-word head.

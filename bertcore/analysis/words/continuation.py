@@ -69,10 +69,8 @@ def continue_text(
     Args:
         bert: A model that predicts the next token (GPT-2, causal BERT), or one of `pretrain
             --objective unilm`, which fills a [MASK] after the text under its left-to-right mask.
-        num_tokens: Maximum number of tokens to write, 1 to MOST_TOKENS.
         temperature: 0: the most probable token each time; above 0: one drawn from the
             probabilities, flattened above 1, sharpened below.
-        top_k: Number of most probable tokens listed for each written one.
 
     ValueError if the model does not predict the next token, a number is out of its range, or the
     text fills all positions, or it answers NaN or infinity.
@@ -158,11 +156,6 @@ def write_with_masks(bert: Model, text: str, num_tokens: int = 8) -> MaskWriting
     The number of words must be given beforehand, each step runs the whole network on the whole text
     again, and no step matches training, in which 15% of the tokens are hidden.
 
-    Args:
-        bert: A checkpoint with a masked-word head.
-        text: The text before the masks.
-        num_tokens: Masks to append, 1 to MOST_MASKS.
-
     ValueError if the number is out of range, the text has a [MASK], the masks do not fit after it,
     there is no masked-word head, or numbers are NaN or infinite.
 
@@ -233,12 +226,10 @@ def write_both(
     twin: Model | None = None,
     on_fraction: Callable[[float], None] = lambda fraction: None,
 ) -> WrittenTexts:
-    """Return what a next-token model and masks write after a text.
+    """Return what a next-token model (`twin`) and masks write after a text.
 
-    Args:
-        bert: A checkpoint with a masked-word head; one of UniLM writes in both ways.
-        num_tokens, temperature, seed: As for `continue_text`; masks have neither of the last two.
-        twin: A model of next tokens.
+    A checkpoint of UniLM writes in both ways. The others as for `continue_text`; masks have neither
+    temperature nor seed.
     """
     writer = bert if is_unilm(bert) else twin
     following: Continuation | str | None = None

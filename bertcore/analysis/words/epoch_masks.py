@@ -45,10 +45,6 @@ def corrupt(
     Of the T tokens (special ones counted) round(masked_lm_prob * T), at least one, are chosen;
     each becomes [MASK] with probability 0.8, stays with 0.1, or becomes a random piece with 0.1.
 
-    Args:
-        seed: Fixes the draw, 0 or more.
-        masked_lm_prob: Fraction of tokens to choose, 0 < p < 1; the paper's is 0.15.
-
     ValueError if the text has no token, or `masked_lm_prob` is out of range.
 
     Source: Devlin et al. 2019, section 3.1, by `bertcore.model.objectives.masking.mask_text`.
@@ -121,10 +117,8 @@ def epoch_masks(
     The text is the corpus of the run, in rows of running text; its first row is followed.
 
     Args:
-        text: Any length.
         dupe_factor: Number of copies of the data with different masks, used in turn; 0: new masks
             in each epoch.
-        masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
         actions: Shares of [MASK], kept and random among them, whole percents.
 
     ValueError if the vocabulary has no mask token, the text has no word, or a value is out of its

@@ -79,7 +79,6 @@ def masked_word_steps(
 
     Args:
         position: None for the first [MASK], or else the last word of the text.
-        top_k: Words in `best`.
 
     ValueError if there is no such token or no such head, or the layers of the architecture cannot
     be read.

@@ -45,9 +45,6 @@ def paths_back(
 ) -> PathsBack:
     """Return the shares through which a word would return in a network of two layers.
 
-    Args:
-        bert: The checkpoint that made the trace, of at least two layers.
-
     ValueError if there is one layer only, or weights are NaN or infinite.
 
     Source: shares are the normalised rows of value zeroing, Mohebbi et al. 2023, over two layers. A
@@ -88,11 +85,8 @@ def words_returned(
 ) -> Returned:
     """Return the paths on which words come back, through a model and one that reads the left.
 
-    Args:
-        bert: A checkpoint of at least two layers.
-        twin: A model of next tokens; it is left out if it cannot be taken apart.
-
-    ValueError as `paths_back`.
+    `twin`, a model of next tokens, is left out if it cannot be taken apart. ValueError as
+    `paths_back`.
     """
 
     def paths(model: Model, start: float) -> Paths:

@@ -60,9 +60,7 @@ def layer_predictions(
     The last row is the model's own prediction, with the same numbers as `Bert.fill_mask`.
 
     Args:
-        masked: Positions to replace by [MASK] first.
         positions: The positions to read; None means all, including [CLS] and [SEP].
-        top_k: Words to keep, at least 1.
 
     ValueError if the checkpoint has no masked-word head.
 
@@ -104,8 +102,6 @@ def word_trajectories(
     """Return rank and probability of chosen words at one position, layer by layer.
 
     Args:
-        masked: Positions to replace by [MASK] first.
-        position: Where to read.
         words: Pieces as the vocabulary writes them ("##ing" for a continuation).
 
     ValueError if a word is not one piece of the vocabulary, the position does not exist, or the

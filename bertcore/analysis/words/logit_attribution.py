@@ -121,7 +121,6 @@ def logit_attribution(
     """Return how much each part of the network contributes to a word's logit at a token.
 
     Args:
-        trace: A trace of any text or pair, without changes to heads, layers or attention.
         position: The token at which the word is predicted; None for the first [MASK], or else the
             last word of the text.
         word: One piece of the vocabulary; None for the most probable.
@@ -160,12 +159,6 @@ def pushed_words(
     A neuron's output, carried to the decoder with the same factors fixed as in `logit_attribution`
     and compared with every word. In a small model a single neuron has no meaning of its own: the
     words it points at often show no pattern, though its output matters.
-
-    Args:
-        bert, trace, position: As for `logit_attribution`.
-        layer: 0 to L-1.
-        neurons: 0 to F-1.
-        top_k: Number of words for each.
 
     ValueError as for `logit_attribution`.
 

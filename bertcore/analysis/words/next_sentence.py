@@ -215,8 +215,7 @@ def _assigned(bert: Model, trace: Trace, way: str) -> Trace:
 def _with_words(encoding: Encoding, trace: Trace, texts: Sequence[int]) -> Row:
     """Return an input whose texts have the tokens of a trace, hidden ones too.
 
-    Args:
-        texts: For text A, and B, of the input: which text of the trace it is.
+    `texts` says which text of the trace is A, and B, of the input.
     """
     ids = list(encoding.input_ids)
     for own, of_trace in enumerate(texts):

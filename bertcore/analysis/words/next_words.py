@@ -24,7 +24,6 @@ def predict_next(
 
     Args:
         positions: 1 to T; T is the place after the last token. If none are given: `end_of_text`.
-        top_k: Tokens for each position, at least 1.
 
     Returns:
         As for masks, with the token of the text at that place as the original; None after the last,

@@ -59,10 +59,6 @@ def predict_masks(
 
     The same numbers as `Bert.fill_mask`, for masks given by position, with the hidden tokens.
 
-    Args:
-        masked: Positions to replace by [MASK].
-        top_k: Words for each mask, at least 1.
-
     ValueError if there is no mask, a position does not exist, top_k is below 1, or the checkpoint
     has no masked-word head.
     """
@@ -92,9 +88,7 @@ def predictions_of(
 ) -> MaskPredictions:
     """Return the predictions from the log-probabilities of all pieces at each position, [V] each.
 
-    Args:
-        original_ids: Id of the token there; None where none is known.
-        mask: What stands in its place.
+    The original id is None where none is known; `mask` is what stands in its place.
     """
     best, ranks, probabilities = [], [], []
     for row, token_id in zip(log_p, original_ids, strict=True):
@@ -164,9 +158,6 @@ def fill_in_turn(
 
     One run for each mask. The product of the probabilities is that of the whole filling in this
     order; it is a greedy choice, not the best of all fillings.
-
-    Args:
-        masked: Positions to replace by [MASK]; typed ones are filled too.
 
     ValueError if there is no mask, a position does not exist, or there is no masked-word head.
 

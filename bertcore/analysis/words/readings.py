@@ -88,10 +88,6 @@ def read_both_sides(
 ) -> Reading:
     """Return the reading of a masked-word model at a place, with the token there hidden.
 
-    Args:
-        bert: A checkpoint with a masked-word head.
-        top_k: Answers, at least 1.
-
     ValueError if the position is no token of a text, there is no such head, or numbers are NaN or
     infinite.
     """
@@ -112,10 +108,8 @@ def read_left(
     A pair is read as running text, A and then B, as such models were trained.
 
     Args:
-        bert: A checkpoint with causal attention and its head (GPT-2, causal BERT).
         place: 0 for text or 1 for text_pair, and a character of it; the token that covers it is
             predicted.
-        top_k: Answers, at least 1.
 
     ValueError if there is no token at the place or nothing before it, there is no such head, or
     numbers are NaN or infinite.
@@ -168,7 +162,6 @@ def read_three_ways(
     """Return the readings of a place from both sides, from the left, and from each side apart.
 
     Args:
-        bert: A checkpoint with a masked-word head.
         position: Of a token of the text; None for the first [MASK], or else the last word.
         twin: A model of next tokens, which reads the left; None for `bert` under a mask.
 
@@ -203,12 +196,6 @@ def read_one_side(
     The token is hidden, and every token attends to itself and to those on one side of it, in every
     layer. The network was trained on both sides, so it answers worse than one trained on one side.
 
-    Args:
-        bert: A checkpoint of the BERT family with a masked-word head.
-        position: Of a token of it.
-        side: The visible side.
-        top_k: Answers, at least 1.
-
     ValueError if the position is no token of a text, there is no such head, its attention cannot be
     changed, or numbers are NaN or infinite.
     """
@@ -225,10 +212,7 @@ def read_apart(
     model's own under two masks, not ELMo's LSTMs, and was trained on both sides at once. ELMo
     passes the two concatenated vectors to a task; here the two answers are multiplied.
 
-    Args:
-        bert, text, text_pair, position, top_k: As for `read_one_side`.
-
-    ValueError as `read_one_side`.
+    Arguments and ValueError as for `read_one_side`.
 
     Source: Peters et al. 2018, section 3.1; the masks and the product are ours.
     """
@@ -266,14 +250,10 @@ def _predictions(
 
 
 def visible(attentions: Tensor, reader: int) -> NDArray[np.bool_]:
-    """Return which tokens a token's last vector can depend on, [T].
+    """Return which tokens the last vector of token `reader` can depend on, [T], by [L, H, T, T].
 
     A token is seen if a path of weights above 0, or of residual connections, leads from it to the
     reader through the layers.
-
-    Args:
-        attentions: [L, H, T, T].
-        reader: 0 to T - 1.
     """
     may = (attentions > 0).any(1)
     reached = torch.zeros(attentions.shape[-1], dtype=torch.bool)

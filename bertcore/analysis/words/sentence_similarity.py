@@ -69,11 +69,8 @@ def shared_words(bert: Model, text_a: str, text_b: str) -> SharedWords:
     """Split the cosine of two sentence vectors exactly over the pairs of their words.
 
     A pooled vector is a sum with one part for each token, s = sum of p_i, so that the cosine of s
-    and t is the sum over i, j of p_i . q_j / (|s| |t|). The parts of a word's pieces are added.
-
-    Args:
-        bert: Its pooling determines the parts; they include what attention brought in from other
-            words.
+    and t is the sum over i, j of p_i . q_j / (|s| |t|). The parts of a word's pieces are added;
+    they include what attention brought in from other words.
 
     ValueError if the sentence encoder has a Dense layer, a LayerNorm or several poolings, after
     which a vector is not such a sum, or an unknown module.

@@ -60,9 +60,6 @@ def surprise(
     One input for each token, run in batches. [MASK] typed in the text stays hidden throughout and
     has no number itself. The cost is T forward passes.
 
-    Args:
-        progress: Called with the fraction done.
-
     ValueError if the text has no token to hide, or the checkpoint has no masked-word head.
 
     Source: Salazar et al. 2020, "Masked language model scoring": the sum of the bits is their
@@ -87,10 +84,7 @@ def surprise_of(
 ) -> Surprise:
     """Return the surprisal of tokens from the log-probabilities of all pieces in their places.
 
-    Args:
-        read: The input; [MASK] in it stays.
-        log_p: Index into `positions` and log-probabilities there, [V], in any order.
-        progress: Called with the fraction done.
+    `log_p` yields, in any order, an index into `positions` and log-probabilities there, [V].
     """
     bits = np.empty(len(positions), dtype=np.float32)
     best = [("", 0.0)] * len(positions)
@@ -120,13 +114,9 @@ def suggest_mask(
 ) -> int:
     """Suggest a token to hide, besides those already masked; return its position.
 
-    Among the words of one piece and at least four letters (the longest, up to `most`), the one that
-    BERT predicts best. Without such a word any token will do.
-
-    Args:
-        unique: Prefer words that occur only once: a word shared by two sentences ties them
-            together.
-        most: Maximum number of words tried, one run of BERT each.
+    Among the words of one piece and at least four letters (the longest, up to `most`, one run of
+    BERT each), the one that BERT predicts best. Without such a word any token will do. `unique`
+    prefers words that occur only once: a word shared by two sentences ties them together.
 
     ValueError if the text has no token left, or the checkpoint has no masked-word head.
     """

@@ -68,12 +68,7 @@ def token_in_layer(
 ) -> TokenInLayer:
     """Return what a layer computes at one token, and how it contributes to a word's logit there.
 
-    Args:
-        trace: A trace of any text or pair, without changes to heads, layers or attention.
-        layer: 0 to L-1.
-        position, word, against: As for `logit_attribution`.
-
-    ValueError as for `layer_parts` and `logit_attribution`.
+    Arguments and ValueError as for `layer_parts` and `logit_attribution`.
     """
     model = with_parts(bert)
     position = usual_position(bert, trace) if position is None else position

@@ -129,8 +129,6 @@ def training_example(
         text: The document; its paragraphs are separated by line breaks.
         others: Documents for a random B; () takes those of `DOCUMENTS`.
         seed: Fixes where the document is split, the coin, the random B and the hidden tokens.
-        masked_lm_prob: Share of the tokens that are hidden, 0 < p < 1.
-        actions: Shares of [MASK], kept and random among them.
 
     ValueError if there is no masked-word head, the text has no word, there is no other document, a
     share is out of its range, or the answers are NaN or infinite.
@@ -245,11 +243,6 @@ def network_after(
 
     Adam's first step moves each weight against its gradient by the learning rate, whatever the size
     of the gradient. The network of `bert` is not changed.
-
-    Args:
-        bert: The checkpoint that made the example, of the BERT family.
-        example: From `training_example`.
-        learning_rate: Above 0.
 
     ValueError if the learning rate is not above 0, or this is another architecture, whose network
     cannot be copied and changed here.

@@ -35,12 +35,9 @@ def vocabulary_growth(
     *,
     progress: Progress = _no_progress,
 ) -> Growth:
-    """Return the growth of a vocabulary, merge by merge.
+    """Return the growth of a vocabulary learned from texts or the bundled novel, merge by merge.
 
-    Args:
-        texts: To learn from; () is the bundled novel.
-        rule, num_merges: As for `bertcore.model.tokenizer.grow_vocabulary`, which raises
-        ValueErrors.
+    Arguments and ValueError as for `bertcore.model.tokenizer.grow_vocabulary`.
     """
     progress(0.1, "Merging pairs")
     lines = texts or _paragraphs(NOVEL.train)
@@ -69,11 +66,9 @@ def unigram_ways(
 ) -> UnigramCut:
     """Train a Unigram vocabulary and return how it cuts the first MOST_WORDS words of a text.
 
-    Args:
-        vocab_size: Its pieces, at most; raised to the characters of what it learns from.
-        learn_from: Texts; () is the bundled novel.
-
-    ValueError if there is nothing to learn from, or no word that these pieces can write.
+    It learns `vocab_size` pieces at most (no fewer than there are characters) from texts or the
+    bundled novel. ValueError if there is nothing to learn from, or no word that these pieces can
+    write.
     """
     progress(0.1, "Training Unigram")
     lines = learn_from or _paragraphs(NOVEL.train)
@@ -107,12 +102,9 @@ def measure_sizes(
     *,
     progress: Progress = _no_progress,
 ) -> tuple[VocabularySize, ...]:
-    """Train a lower-case vocabulary of each size and measure it.
+    """Train a lower-case vocabulary of each size, special tokens included, and measure it.
 
-    Args:
-        sizes: Vocabulary sizes, special tokens included.
-        learn_from: Texts; () is the bundled novel without its last chapters.
-        held_out: Texts to measure on; () is those chapters.
+    By default it learns from the bundled novel without its last chapters, on which it is measured.
 
     ValueError as `train_vocabulary`, or if the held-out text has no word.
     """
@@ -135,9 +127,7 @@ def measure_sizes(
 def token_table_share(config: BertConfig, vocab_size: int) -> float:
     """Return the fraction of a network's parameters in a token table of `vocab_size` rows.
 
-    Args:
-        config: Its shape; encoder, pooler and both pretraining heads count.
-        vocab_size: Number of rows, instead of the shape's own.
+    Of the shape, encoder, pooler and both pretraining heads count.
     """
     resized = replace(config, vocab_size=vocab_size)
     return vocab_size * resized.embedding_width / resized.num_parameters

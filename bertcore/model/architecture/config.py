@@ -148,8 +148,7 @@ class BertConfig:
     def has_bias(self, field: str) -> bool:
         """Return whether some layers have biases.
 
-        Args:
-            field: A field of ModernBertConfig, such as "norm_bias"; other members have all biases.
+        `field` is of ModernBertConfig, such as "norm_bias"; other members have all biases.
         """
         return bool(getattr(self, field, True))
 
@@ -202,10 +201,8 @@ class BertConfig:
     def from_hf_dict(values: Mapping[str, Any], *, model_type: str | None = None) -> "BertConfig":
         """Build from the content of a Hugging Face config.json, in the class of its family.
 
-        Keys that do not shape the network (labels, versions, generation defaults) are ignored.
-
-        Args:
-            model_type: A key of FAMILIES, instead of the one in config.json.
+        Keys that do not shape the network (labels, versions, generation defaults) are ignored;
+        `model_type` overrides that of the file.
 
         ValueError if the model is not of the BERT family, a field is missing or a value is wrong.
         """
@@ -275,12 +272,7 @@ _MUST_BE = {"is_decoder": False, "add_cross_attention": False}
 
 
 def check_positions(values: Mapping[str, Any]) -> None:
-    """Reject relative positions, which `transformers` 5 ignores without a word.
-
-    Args:
-        values: The content of config.json.
-
-    ValueError if it asks for any but absolute positions.
+    """Reject relative positions, which `transformers` 5 ignores without a word; ValueError.
 
     Source: huggingface/transformers#41170, which removed them from 18 architectures.
     """
@@ -297,9 +289,7 @@ def check_positions(values: Mapping[str, Any]) -> None:
 def check_activation(field: str, name: object) -> None:
     """Reject an activation that is not one of ACTIVATIONS.
 
-    Raises:
-        NotComputedError: If it is one of `transformers` that has weights.
-        ValueError: If it is none.
+    NotComputedError if it is one of `transformers` that has weights, else ValueError.
     """
     if name not in ACTIVATIONS:
         raise (NotComputedError if name in _WITH_WEIGHTS else ValueError)(
@@ -497,11 +487,6 @@ def shape_of(
     pad_token_id: int = 0,
 ) -> BertConfig:
     """Return a shape of any size: 512 positions, heads 64 wide, otherwise the family's defaults.
-
-    Args:
-        family: A key of FAMILIES.
-        vocab_size, num_hidden_layers, hidden_size, num_attention_heads: As `bert_of`.
-        pad_token_id: The tokenizer's padding id.
 
     ValueError if there is no such family, or a number is out of range.
     """

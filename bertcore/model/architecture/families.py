@@ -274,14 +274,7 @@ class Family:
         return f"Causal{name}" if is_ours else name
 
     def check_task_class(self, class_name: str, kind: str) -> None:
-        """Reject a class with a pooler on causal attention.
-
-        Args:
-            class_name: The class in config.json.
-            kind: The kind of its task head.
-
-        ValueError if it is one.
-        """
+        """Reject a class with a pooler on causal attention by ValueError."""
         if self.is_causal and kind in self.tasks and class_name != self.task_class(kind):
             raise ValueError(
                 f"the checkpoint is a {class_name} with causal attention: its head reads the first "

@@ -150,10 +150,8 @@ def adapter_base(folder: Path) -> str | None:
 def read_adapter(folder: Path, values: Mapping[str, Any], *, allow_pickle: bool = False) -> Adapter:
     """Return an adapter by its settings, those of `adapter_settings`.
 
-    Raises:
-        OnlyPickleError: If its weights are a pickle and `allow_pickle` is False.
-        ValueError: If it is of a kind that cannot be merged here.
-        RuntimeError: If its files are damaged.
+    OnlyPickleError if its weights are a pickle and `allow_pickle` is False; ValueError if it is of
+    a kind that cannot be merged here; RuntimeError if its files are damaged.
     """
     file = folder / ADAPTER_CONFIG
     _refuse_kind(values, folder)
@@ -335,11 +333,7 @@ class MergedWeights(OpenWeights):
         stored[key] = StoredTensor((size, *width), stored[key].dtype)
 
     def num_rows(self, stated: object) -> int:
-        """Return the rows of the token table that the adapter brings; 0 if they are the base's.
-
-        Args:
-            stated: The base's vocab_size.
-        """
+        """Return the rows of the token table that the adapter brings; 0: the base's."""
         sizes = {
             self.stored[name].shape[0]
             for name in (*self._whole, *self._rows)

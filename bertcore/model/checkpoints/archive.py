@@ -32,17 +32,11 @@ def unpack_checkpoint(archive: Path | IO[bytes], folder: Path) -> Path:
     """Unpack the checkpoint in a zip file and return the folder that contains it.
 
     Only files that a checkpoint can have are written (by their endings), with their names and
-    folders in the archive, and nothing outside `folder`.
+    folders in the archive, and nothing outside `folder`, which is empty or new. Files already
+    written stay after an error.
 
-    Args:
-        archive: A path or an open file.
-        folder: Empty or new. Files already written stay after an error.
-
-    Raises:
-        ValueError: If it is not a zip file, is encrypted, contains no checkpoint or several, or has
-            links or paths that lead outside.
-        RuntimeError: If it is damaged.
-        OSError: If the disk is full.
+    ValueError if it is not a zip file, is encrypted, contains no checkpoint or several, or has
+    links or paths that lead outside; RuntimeError if it is damaged; OSError if the disk is full.
     """
     try:
         with zipfile.ZipFile(archive) as opened:

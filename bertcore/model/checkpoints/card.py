@@ -49,10 +49,6 @@ def write_card(
     Args:
         base: The checkpoint that it was made from: "default", a folder, a hub id, or a name.
         licence: Of the base, as `read_licence` has it.
-        about: What it is, a sentence.
-        facts: Rows of a table.
-        scores: Name and value of each score, best first.
-        architecture: The class of `transformers` that opens it.
         opened_by: The function of `bertcore` that opens it, such as "load".
     """
     from_hub = is_remote(base)

@@ -87,14 +87,11 @@ class CheckpointFolder:
         """Content of config.json, read once; with an adapter for a task, it names the task's class.
 
         A config.json beside an adapter names the class and the labels, and its own token table the
-        size of the vocabulary; all else is its base's.
+        size of the vocabulary; all else is its base's. Anything in it may be wrong or strange. For
+        an encoder inside a larger model, the fields of that encoder, and PART_OF.
 
-        Anything in it may be wrong or strange. For an encoder inside a larger model, the fields of
-        that encoder, and PART_OF.
-
-        Raises:
-            ValueError: If an adapter's base is quantised, or as `open`.
-            RuntimeError: If the file is missing or damaged, or as `open`.
+        ValueError if an adapter's base is quantised; RuntimeError if the file is missing or
+        damaged; or as `open`.
         """
         values = _of_encoder(read_json(self.config_file))
         if self.adapter is None:
@@ -112,10 +109,8 @@ class CheckpointFolder:
     def open(self) -> Iterator[OpenWeights]:
         """Open the weights for reading, an adapter merged into them.
 
-        Raises:
-            ValueError: If only another program reads the weights (`refuse_foreign`), or the adapter
-                is not plain LoRA.
-            RuntimeError: If a file is damaged, or the adapter does not fit the base.
+        ValueError if only another program reads the weights (`refuse_foreign`), or the adapter is
+        not plain LoRA; RuntimeError if a file is damaged, or the adapter does not fit the base.
         """
         ours = self.config.get("bertscope")
         encoder = ours.get("encoder") if isinstance(ours, dict) else None
@@ -148,15 +143,9 @@ def open_source(source: str | Path | CheckpointFolder, *, allow_pickle: bool) ->
 def open_folder(folder: Path, *, allow_pickle: bool) -> CheckpointFolder:
     """Return the checkpoint in a folder; an adapter's base is found or fetched.
 
-    Args:
-        folder: As for `find_checkpoint`.
-        allow_pickle: Whether the weights may be pickles.
-
-    Raises:
-        OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
-        ValueError: If there is no checkpoint, an adapter cannot be merged here, or its base is not
-            there.
-        RuntimeError: If files are damaged or missing.
+    OnlyPickleError if there is only a pickle and `allow_pickle` is False; ValueError if there is no
+    checkpoint, an adapter cannot be merged here, or its base is not there; RuntimeError if files
+    are damaged or missing.
     """
     folder = base = find_checkpoint(folder)
     settings = adapter_settings(folder)

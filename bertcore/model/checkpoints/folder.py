@@ -78,12 +78,9 @@ def is_adapter(folder: Path) -> bool:
 def find_checkpoint(folder: Path, *, depth: int = MAX_DEPTH) -> Path:
     """Return `folder`, or the one folder below it with weights if it has none itself.
 
-    Searches level by level, and stops at the first level with weights. For a sentence encoder
-    (modules.json) it is the folder of the encoder, the first module. A peft adapter counts as
-    weights.
-
-    Args:
-        depth: How many folders deep to search.
+    Searches level by level, `depth` folders deep, and stops at the first level with weights. For a
+    sentence encoder (modules.json) it is the folder of the encoder, the first module. A peft
+    adapter counts as weights.
 
     ValueError if there are no weights, several folders with weights, or modules of
     sentence-transformers that have no encoder, or several.
@@ -144,13 +141,7 @@ def read_modules(folder: Path) -> list[ModuleEntry]:
 
 
 def find_modules(encoder: Path) -> tuple[Path, list[ModuleEntry]] | None:
-    """Return the folder whose modules.json names this folder as its encoder, and its modules.
-
-    Args:
-        encoder: As returned by `find_checkpoint`.
-
-    Returns:
-        None if there is no such folder.
+    """Return the folder whose modules.json names this one as its encoder, and its modules.
 
     RuntimeError if modules.json is damaged.
     """
@@ -197,8 +188,7 @@ def _steps(folder: Path) -> list[Path]:
 def other_format(names: Iterable[str]) -> str | None:
     """Return a sentence on weights in an unsupported format and what to do, or None.
 
-    Args:
-        names: Of files, with slashes for folders.
+    The names are of files, with slashes for folders.
     """
     names = sorted(names)
     homes = {"", *(name.rpartition("/")[0] for name in names if name.endswith("/config.json"))}
@@ -235,12 +225,8 @@ def _no_weights(folder: Path) -> str:
 def find_weights(folder: Path, *, allow_pickle: bool) -> WeightFiles:
     """Return the weight files of a checkpoint folder; safetensors come first.
 
-    Args:
-        allow_pickle: Whether they may be a pickle.
-
-    Raises:
-        OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
-        RuntimeError: If an index names files that are missing or in another folder.
+    OnlyPickleError if there is only a pickle and `allow_pickle` is False; RuntimeError if an index
+    names files that are missing or in another folder.
     """
     if (folder / SAFETENSORS).is_file():
         return WeightFiles((folder / SAFETENSORS,), is_pickle=False)
@@ -256,9 +242,8 @@ def find_weights(folder: Path, *, allow_pickle: bool) -> WeightFiles:
 def adapter_files(folder: Path, *, allow_pickle: bool) -> WeightFiles:
     """Return the weight file of an adapter's folder; safetensors come first.
 
-    Raises:
-        OnlyPickleError: If there is only a pickle and `allow_pickle` is False.
-        ValueError: If there is none.
+    OnlyPickleError if there is only a pickle and `allow_pickle` is False; ValueError if there is
+    none.
     """
     if (folder / ADAPTER_WEIGHTS).is_file():
         return WeightFiles((folder / ADAPTER_WEIGHTS,), is_pickle=False)
@@ -364,13 +349,10 @@ _SEVERAL = ("Router", "Asym")
 
 
 def refuse_modules(names: Iterable[str], folder: Path, paths: Iterable[str]) -> None:
-    """Reject a folder of sentence-transformers whose modules have no encoder, or several.
+    """Reject a folder of sentence-transformers without an encoder, or with several.
 
-    Args:
-        names: The classes in modules.json, the first module first.
-        paths: Folders below it that have weights.
-
-    ValueError if it is one.
+    By ValueError. The names are the classes in modules.json, the first module first; `paths` the
+    folders with weights.
     """
     first = next(iter(names)).rpartition(".")[2]
     if first in _WITHOUT_ENCODER:
@@ -387,11 +369,7 @@ def refuse_modules(names: Iterable[str], folder: Path, paths: Iterable[str]) -> 
 
 
 def module_meaning(name: str) -> str | None:
-    """Return what a class of sentence-transformers or PyLate computes, or None if unknown.
-
-    Args:
-        name: As modules.json has it, with its module.
-    """
+    """Return what a class of sentence-transformers or PyLate computes, or None if unknown."""
     package, _, _ = name.partition(".")
     if package == "pylate":
         return "PyLate (ColBERT), a vector for each token"

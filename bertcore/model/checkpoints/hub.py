@@ -170,19 +170,13 @@ def is_hub_id(source: str) -> bool:
 def look_up(source: str, *, allow_pickle: bool = False, endpoint: str | None = None) -> FetchPlan:
     """Ask the hub which files opening a checkpoint needs, and their sizes; fetch no weights.
 
-    For a sentence encoder, modules.json is fetched, which names the folders of its parts.
+    For a sentence encoder, modules.json is fetched, which names the folders of its parts. `source`
+    is as for `parse_hub_id`; `endpoint` is the address of another hub.
 
-    Args:
-        source: `name`, `user/name`, or either with `@revision`.
-        allow_pickle: Whether pytorch_model.bin may be fetched if there are no safetensors.
-        endpoint: Address of another hub; None: the usual one.
-
-    Raises:
-        OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
-        ValueError: If the hub has no such repository or revision, or it is not accessible or has no
-            weights in a supported format.
-        HubUnreachableError: If the hub cannot be reached, or answers with an error.
-        RuntimeError: If modules.json cannot be fetched, or is damaged.
+    OnlyPickleError if its only weights are a pickle and `allow_pickle` is False; ValueError if the
+    hub has no such repository or revision, or it is not accessible or has no weights in a supported
+    format; HubUnreachableError if the hub cannot be reached, or answers with an error; RuntimeError
+    if modules.json cannot be fetched, or is damaged.
     """
     hub_id = parse_hub_id(source)
     if hub_id is None:
@@ -235,16 +229,9 @@ def download(source: str, *, allow_pickle: bool = False, endpoint: str | None = 
     `allow_pickle` is True and the repository has no safetensors. Each file is checked against the
     id that the hub announced. Files fetched completely are kept if the rest fails.
 
-    Args:
-        source: `name`, `user/name`, or either with `@revision`.
-        allow_pickle: Whether pytorch_model.bin may be fetched.
-        endpoint: Address of another hub; None: the usual one.
-
-    Raises:
-        OnlyPickleError: If its only weights are a pickle and `allow_pickle` is False.
-        ValueError: If the hub has no such repository or revision, or it is not accessible.
-        RuntimeError: If the hub cannot be reached and the checkpoint is not in the cache, if a file
-            arrives incomplete or altered, or the disk has no room for it.
+    Arguments and errors as for `look_up`; but an unreachable hub is no error if the checkpoint is
+    in the cache, and RuntimeError if a file arrives incomplete or altered, or the disk has no room
+    for it.
     """
     try:
         plan = look_up(source, allow_pickle=allow_pickle, endpoint=endpoint)
@@ -261,11 +248,8 @@ def fetch(
 ) -> Path:
     """Fetch the missing files of a checkpoint and return its local folder.
 
-    Args:
-        endpoint: As for `download`.
-        progress: Called as bytes arrive; None draws bars in a terminal.
-
-    ValueError or RuntimeError as `download`.
+    `progress` is called as bytes arrive; None draws bars in a terminal. ValueError or RuntimeError
+    as `download`.
     """
     place = _storage(plan.hub_id.repo)
     folder = place / "snapshots" / plan.commit

@@ -17,11 +17,7 @@ from bertcore.model.checkpoints.weights import InMemory, OpenWeights
 class ModelInMemory(CheckpointFolder):
     """Configuration and tokenizer in a temporary folder, which lives as long as this; no weights.
 
-    Args:
-        model: A `PreTrainedModel`.
-        tokenizer: Its tokenizer, of `transformers` or ours.
-
-    TypeError if they are not that.
+    TypeError if they are not a `PreTrainedModel` and a tokenizer, of `transformers` or ours.
     """
 
     _model: Any

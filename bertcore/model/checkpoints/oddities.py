@@ -16,11 +16,7 @@ _MANY = 0.05
 def find_oddities(
     files: CheckpointFolder, tokenizer: Tokenizer, task: TaskFacts, family: str
 ) -> tuple[str, ...]:
-    """Return the oddities of an opened checkpoint: what it is, what it means, and what to do.
-
-    Args:
-        family: Its name, such as "BERT".
-    """
+    """Return the oddities of an opened checkpoint: what it is, what it means, and what to do."""
     return (
         *_around(files, family),
         *_beside(files),

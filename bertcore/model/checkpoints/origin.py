@@ -18,23 +18,14 @@ _COUNTERS = ("_ids", "num_batches_tracked")
 
 
 def own_code(values: Mapping[str, Any]) -> str | None:
-    """Return a class of its own code that config.json names, or None.
-
-    Args:
-        values: The content of config.json.
-    """
+    """Return a class of its own code that config.json names, or None."""
     named = values.get("auto_map")
     names = [str(name) for name in named.values()] if isinstance(named, dict) else []
     return names[0][:80] if names else None
 
 
 def likely_reason(values: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Return why tensors may not be those of config.json, as sentences; "" if nothing says so.
-
-    Args:
-        values: The content of config.json.
-        names: Of the stored tensors.
-    """
+    """Return why tensors may not be those of config.json, as sentences; "" if nothing says so."""
     names = list(names)
     parts = [
         a for pattern, a in FOREIGN["tensors"].items() if any(re.search(pattern, n) for n in names)
@@ -57,9 +48,6 @@ def likely_reason(values: Mapping[str, Any], names: Iterable[str]) -> str:
 
 def refuse_foreign(values: Mapping[str, Any], weights: OpenWeights, folder: Path) -> None:
     """Reject weights that only another program reads, before any of them is compared.
-
-    Args:
-        values: The content of config.json.
 
     ValueError if TensorFlow or Flax wrote them, they are packed into fewer bits, empty, or hold an
     adapter of peft.

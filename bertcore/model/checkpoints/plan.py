@@ -262,11 +262,8 @@ def misfit(
 ) -> RuntimeError:
     """Return the error for weights that do not fit their config.json, naming the tensors.
 
-    Args:
-        weights: Whose `doubt`, if there is one, is the reason.
-        folder: For the message.
-        lacking, wrong: What is missing, and what has another shape or number format.
-        advice: What to do if only the rows of tables differ.
+    `wrong` have another shape or number format than expected; `advice` is what to do if only the
+    rows of tables differ. The reason is the `doubt` about the weights, if there is one.
     """
     parts = []
     if lacking:

@@ -98,9 +98,7 @@ class TaskFacts:
     def sentences(self, task_heads: Mapping[str, Shape], no_answer: str | None) -> Iterator[str]:
         """Yield the facts, with warnings if files disagree.
 
-        Args:
-            task_heads: As in `TensorReport`.
-            no_answer: Why a head that fits its class has no answer here; None if it has one.
+        `no_answer` is why a head that fits its class has no answer here; None if it has one.
         """
         tensors = _some(task_heads)
         if self.refusal is not None:
@@ -189,11 +187,7 @@ class LoadReport(TensorReport):
     regardless of file names."""
 
     def sentences(self, *kinds: Kind) -> list[str]:
-        """Return the report in plain words, the most important first.
-
-        Args:
-            kinds: None given: all, and the fingerprint.
-        """
+        """Return the report, or some kinds of findings, the most important first."""
         lines = [each.sentence for each in self.findings if not kinds or each.kind in kinds]
         return lines if kinds else [*lines, f"Fingerprint: {self.fingerprint}."]
 
@@ -223,14 +217,10 @@ def head_findings(
     incomplete: Iterable[str] = (),
     mis_shaped: Mapping[str, tuple[Shape, Shape]] = MappingProxyType({}),
 ) -> list[Finding]:
-    """Return which pretraining heads are present, and why others are absent.
+    """Return which pretraining heads are present, and why others of the family are absent.
 
-    Args:
-        heads: Those that were loaded.
-        of_family: Those that checkpoints of the family can have.
-        lacks: What they never have, in sentences.
-        incomplete: Those that are incomplete, or of another shape, in the file.
-        mis_shaped: As in `TensorReport`.
+    `lacks` says in sentences what the family never has; `incomplete` are those that are incomplete,
+    or of another shape (`mis_shaped`), in the file.
     """
     present = [name for head, name in HEAD_NAMES.items() if head in heads]
     lacking = [head for head in of_family if head not in heads]
@@ -258,11 +248,9 @@ def number_findings(
 ) -> list[Finding]:
     """Return which weights are no numbers, and which task heads were never trained.
 
-    Args:
-        not_finite: Loaded tensors that contain NaN or infinity.
-        broken: Tensors of task heads that do.
-        zero: Matrices of task heads that are 0 throughout.
-        fresh: Biases of task heads that are exactly 0, as before the first step of training.
+    `not_finite` are loaded tensors with NaN or infinity, `broken` those of task heads; `zero`
+    matrices of these that are 0 throughout, and `fresh` biases that are 0, as before the first step
+    of training.
     """
     lines = {
         "NaN or infinite numbers, so that results will be NaN": not_finite,
@@ -286,13 +274,9 @@ def name_sentences(
 ) -> Iterator[str]:
     """Yield what was tied, not used or renamed.
 
-    Args:
-        family: "BERT", "RoBERTa", ...
-        unexpected: As in `TensorReport`.
-        prefix: The prefix of the encoder's names instead of the family's; None if it was right.
-        num_renamed: LayerNorm tensors that were called gamma or beta.
-        tied_head: The head whose decoder is the token table; "": none.
-        others: Prefixes of further encoders in the file, which are not read.
+    `prefix` is that of the encoder's names instead of the family's, None if it was right, and
+    `others` those of further encoders in the file, which are not read; `num_renamed` tensors were
+    called gamma or beta; `tied_head` is the head whose decoder is the token table, "" for none.
     """
     if tied_head:
         yield f"The decoder of the {tied_head} is the token table itself (tied)."
@@ -322,11 +306,7 @@ def vocabulary_sentences(
 ) -> Iterator[str]:
     """Yield the tokenizer's size against the token table's, and its case.
 
-    Args:
-        vocab_size: Pieces of the tokenizer.
-        num_rows: Rows of the token table.
-        num_unused: Rows that no token uses: padding, spare rows, or those of another tokenizer.
-        is_cased: Whether upper and lower case differ for the tokenizer.
+    `num_unused` rows have no token: padding, spare rows, or those of another tokenizer.
     """
     surplus = vocab_size - num_rows
     if surplus > 0:
@@ -366,17 +346,11 @@ def _some(names: Collection[str]) -> str:
 
 
 def label_names(values: Mapping[str, Any], number: int | None = None) -> tuple[str, ...]:
-    """Return the names of `id2label` in the order of their ids.
+    """Return the names of `id2label` in the order of their ids, or those of `number` outputs.
 
-    Outputs with an equal or empty name are told apart by their ids: "pos (id 0)".
-
-    Args:
-        values: The content of config.json; anything in it may be wrong or strange.
-        number: Outputs of the head; None takes as many as have names.
-
-    Returns:
-        () if the ids are not 0, 1, 2 ...; with `number` LABEL_0, LABEL_1 ... if these are not
-        their ids, as in `transformers`.
+    Outputs with an equal or empty name are told apart by their ids: "pos (id 0)". Anything in
+    config.json may be wrong or strange: () if the ids are not 0, 1, 2 ...; with `number` LABEL_0,
+    LABEL_1 ... if these are not their ids, as in `transformers`.
     """
     named = values.get("id2label")
     by_id = {}

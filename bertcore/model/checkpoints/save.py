@@ -46,21 +46,14 @@ def save(
     more_weights: Mapping[str, Tensor] | None = None,
     more_config: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write model.safetensors, config.json and the tokenizer's files to `folder`.
+    """Write model.safetensors, config.json and the tokenizer's files; return the folder, absolute.
 
     Everything is written to a hidden folder beside it, which is then renamed, so a kill leaves no
     partial checkpoint. (Replacing takes two renames; a kill between them leaves the old and the new
     one, both complete, in the hidden folder.) Other files of an older checkpoint there, such as a
-    model card, are kept.
-
-    Args:
-        network: Its weights keep their number format.
-        folder: New, empty, or an older checkpoint, which is replaced.
-        more_weights: Tensors of a task head, under Hugging Face's keys.
-        more_config: Fields of config.json that go with it, such as label names.
-
-    Returns:
-        The folder, absolute.
+    model card, are kept. Weights keep their number format. Tensors of a task head, under Hugging
+    Face's keys, and the fields of config.json that go with it, such as label names, come in
+    `more_weights` and `more_config`.
 
     ValueError if `folder` is a file, or contains anything other than a checkpoint.
     """
@@ -81,12 +74,7 @@ def write_checkpoint(
 ) -> Path:
     """Write the files of a checkpoint folder as `save` does, for any network.
 
-    Args:
-        folder, tokenizer: As for `save`.
-        config: The content of config.json.
-        tensors: Contiguous tensors on the CPU, by name in the file.
-
-    ValueError as `save`.
+    The tensors, by name in the file, are contiguous and on the CPU. ValueError as `save`.
     """
     target = Path(folder).expanduser().resolve()
     _check_target(target)

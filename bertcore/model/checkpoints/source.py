@@ -59,11 +59,7 @@ class Toy:
 
 
 def read_toy(name: str) -> Toy:
-    """Return what is recorded of a toy.
-
-    Args:
-        name: One of TOYS.
-    """
+    """Return what is recorded of one of TOYS."""
     return Toy(**json.loads((TOY_FOLDER / name / "toy.json").read_text(encoding="utf-8")))
 
 
@@ -86,21 +82,15 @@ SHIPPED = {
 
 
 def labelled_file(name: str) -> Path:
-    """Return the labelled file that ships with a fine-tuned checkpoint: its dev data.
-
-    Args:
-        name: One of FINE_TUNED.
-    """
+    """Return the labelled file that ships with one of FINE_TUNED: its dev data."""
     return next(path for path in SHIPPED[name].iterdir() if path.stem == "dev")
 
 
 def resolve(source: str | Path, *, allow_pickle: bool = False) -> Path:
     """Return the folder of a source; a hub id is fetched, a zip file unpacked.
 
-    Raises:
-        ValueError: If there is no such folder, it is another file, or a zip file without a
-            checkpoint.
-        RuntimeError: If the hub cannot be reached.
+    ValueError if there is no such folder, it is another file, or a zip file without a checkpoint;
+    RuntimeError if the hub cannot be reached.
     """
     folder = _local_folder(source)
     if folder is not None:
@@ -124,11 +114,9 @@ def is_remote(source: str | Path) -> bool:
 def hub_ids(source: str | Path) -> list[str]:
     """Return the hub ids for which opening a source asks the hub; none for a folder.
 
-    An adapter's base is included once the adapter itself is on this machine.
-
-    Raises:
-        ValueError: If there is no such folder, it is a file, or contains no checkpoint.
-        RuntimeError: If an adapter's settings are damaged.
+    An adapter's base is included once the adapter itself is on this machine. ValueError if there is
+    no such folder, it is a file, or contains no checkpoint; RuntimeError if an adapter's settings
+    are damaged.
     """
     folder = _local_folder(source)
     ids = [] if folder is not None else [str(source).strip()]
@@ -144,14 +132,9 @@ def hub_ids(source: str | Path) -> list[str]:
 
 
 def check_foreign_base(folder: Path, base: str | None, origin: str) -> None:
-    """Refuse an adapter from elsewhere whose base is a folder of this machine.
+    """Refuse an adapter from `origin`, elsewhere, whose base is a folder of this machine.
 
-    Args:
-        folder: Of the checkpoint or adapter.
-        base: As `adapter_base` returns it.
-        origin: Where it comes from.
-
-    ValueError if it is one.
+    By ValueError.
     """
     if base is not None and base not in SHIPPED and _local_folder(base) is not None:
         raise ValueError(
@@ -163,13 +146,7 @@ def check_foreign_base(folder: Path, base: str | None, origin: str) -> None:
 def base_source(folder: Path, settings: Mapping[str, Any] | None) -> str | None:
     """Return the folder or hub id, with its revision, of an adapter's base; None: not an adapter.
 
-    Args:
-        folder: Of the checkpoint or adapter.
-        settings: As `adapter_settings` returns them.
-
-    Raises:
-        ValueError: If the name cannot be a folder.
-        RuntimeError: If the revision has another form.
+    ValueError if the name cannot be a folder; RuntimeError if the revision has another form.
     """
     if settings is None:
         return None

@@ -89,9 +89,7 @@ _NUM_OUTPUTS = {"span": 2, "choice": 1}
 def read_task(values: Mapping[str, Any], weights: OpenWeights, family: Family) -> TaskFacts:
     """Return the task of a checkpoint of the BERT family, and whether its head can be applied.
 
-    Args:
-        values: The content of config.json; anything in it may be wrong or strange.
-        weights: Its opened weight files.
+    Anything in config.json may be wrong or strange.
     """
     keys = family.mend_keys(weights.stored, weights.encoder)
     shapes = {key: weights.stored[name].shape for key, name in keys.stored.items()}
@@ -306,11 +304,7 @@ def facts_of(
 ) -> TaskFacts:
     """Return the task of a checkpoint of another architecture, by its class alone.
 
-    Args:
-        values: The content of config.json.
-        weights: Its opened weight files.
-        beside: Tensors outside the encoder that are of no pretraining head.
-        family: An architecture that `transformers` runs.
+    `beside` are the tensors outside the encoder that are of no pretraining head.
     """
     facts = _Facts(values, beside)
     kind = facts.kind_by_name(family)
@@ -335,10 +329,7 @@ def without_unread(
 ) -> TaskFacts:
     """Return the facts, without a head if its class does not read all of the file.
 
-    Args:
-        facts: With a head.
-        unread: Tensors that the class does not read.
-        others: Prefixes of further encoders.
+    `unread` are the tensors that it does not, `others` the prefixes of further encoders.
     """
     unread = {name: shape for name, shape in unread.items() if not _BESIDE.search(name)}
     if not unread and not others:
@@ -415,10 +406,6 @@ def head_numbers(
     """Return what stands out in the numbers of task heads, and the tensors with NaN or infinity.
 
     One step of training moves a bias from 0, at which `transformers` starts those of new heads.
-
-    Args:
-        weights: The opened weight files.
-        task_heads: Names in the file, with shapes.
     """
     fresh: list[str] = []
     zero: list[str] = []
@@ -440,9 +427,7 @@ def head_numbers(
 def why_no_answer(facts: TaskFacts, broken: Sequence[str]) -> str | None:
     """Return why a task head that fits its class has no answer here; None if it has one.
 
-    Args:
-        facts: With a kind of head.
-        broken: Tensors of the head that contain NaN or infinity.
+    `broken` are its tensors that contain NaN or infinity.
     """
     if broken:
         return (

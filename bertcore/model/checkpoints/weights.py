@@ -312,9 +312,7 @@ def current_names(tensors: Mapping[str, Tensor], module: nn.Module) -> dict[str,
 def fingerprint_of(table: Mapping[str, str], weights: OpenWeights) -> str:
     """Return the sha256 over names, shapes, formats and bytes of the stored tensors.
 
-    Args:
-        table: Name of the parameter -> name in the file, in the order of the network.
-        weights: The opened weight files.
+    The table has name of the parameter -> name in the file, in the order of the network.
     """
     digest = hashlib.sha256()
     for ours, name in table.items():

@@ -32,12 +32,7 @@ class Architecture(NamedTuple):
 
 
 def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) -> Architecture:
-    """Return the architecture of a checkpoint.
-
-    Args:
-        values: The content of config.json.
-        names: The names of the stored tensors.
-        file: The path of config.json, for messages.
+    """Return the architecture of a checkpoint, by config.json, in `file`, and the tensors' names.
 
     ValueError if the model is not supported.
     """
@@ -76,12 +71,10 @@ def _architecture(model_type: str, note: str | None, values: Mapping[str, Any]) 
 
 
 def decide(expected: object, names: list[str]) -> str:
-    """Return as what a checkpoint is read: DECLARED, PROVEN, LIKELY or REFUSED.
+    """Return as what a checkpoint is read, by the names of its tensors.
 
-    Args:
-        expected: The `model_type` of config.json; without one, as in files from before it existed,
-            "bert".
-        names: The names of the stored tensors.
+    DECLARED, PROVEN, LIKELY or REFUSED. `expected` is the `model_type` of config.json; "bert" if
+    there is none, as before it existed.
     """
     proven = _proven(names)
     if isinstance(expected, str):

@@ -219,12 +219,8 @@ def load_bert(source: str | Path, *, device: str = "auto") -> Bert:
 def read_size(source: str | Path, *, allow_pickle: bool = False) -> tuple[BertConfig, int]:
     """Return a checkpoint's shape and its longest input in tokens, without reading its weights.
 
-    Only another architecture, whose limits a trial run shows, is opened for that.
-
-    Args:
-        source, allow_pickle: As for `load`.
-
-    ValueError or RuntimeError as `load`, for what config.json and the tokenizer's files say.
+    Only another architecture, whose limits a trial run shows, is opened for that. Arguments and
+    errors as for `load`, for what config.json and the tokenizer's files say.
     """
     files = open_source(source, allow_pickle=allow_pickle)
     with files.open() as weights:

@@ -89,19 +89,11 @@ def load_other(
     device: torch.device,
     dtype: str,
 ) -> Opened:
-    """Open a checkpoint of another architecture.
+    """Open a checkpoint of another architecture, which `transformers` runs.
 
-    Args:
-        architecture: One that `transformers` runs.
-        files: The checkpoint's folder.
-        weights: Its opened weight files.
-        name: Its name in messages.
-        device, dtype: For the weights; "auto" is float32, or bfloat16 if only that fits.
-
-    Raises:
-        FileNotFoundError: If the tokenizer's files are missing.
-        ValueError: If the architecture cannot run in `dtype`.
-        RuntimeError: If config.json is impossible, or tensors are missing or of another shape.
+    `dtype` "auto" is float32, or bfloat16 if only that fits. FileNotFoundError if the tokenizer's
+    files are missing; ValueError if the architecture cannot run in `dtype`; RuntimeError if
+    config.json is impossible, or tensors are missing or of another shape.
     """
     model_type, family = architecture.model_type, architecture.family
     assert isinstance(family, OtherFamily)
@@ -173,10 +165,7 @@ def read_other_task(
 ) -> TaskFacts:
     """Return the task of a checkpoint of another architecture, and whether its head can be applied.
 
-    Args:
-        values: The content of config.json.
-        weights: Its weights under the names of the classes.
-        config: The configuration of `transformers`.
+    The weights are under the names of the classes; `config` is of `transformers`.
     """
     outside = head_names(weights.stored, family)
     beside = {
@@ -423,10 +412,7 @@ def _wrapper(table: Mapping[str, str]) -> str | None:
 
 
 class ConvertedWeights(OpenWeights):
-    """The tensors of a file under the names of the class; some are split into equal parts.
-
-    Args:
-        conversions: The conversions of `transformers` for the architecture.
+    """The tensors of a file under the names of its class in `transformers`.
 
     ValueError if the architecture needs more than renaming and equal parts.
     """

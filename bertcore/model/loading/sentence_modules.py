@@ -52,15 +52,7 @@ def read_sentence_modules(
     encoder: Path, *, hidden_size: int, lower_cases: bool, allow_pickle: bool
 ) -> SentenceModules | None:
     """Return the modules of the sentence encoder to which a folder belongs; None if it is not one.
-
-    Args:
-        encoder: The folder with the encoder's weights, as `find_checkpoint` returns it.
-        hidden_size: The encoder's width.
-        lower_cases: Whether its tokenizer lower-cases.
-        allow_pickle: Whether a Dense layer may be read from a pickle.
-
-    Returns:
-        Modules of an unknown kind are named in `unread`.
+    Modules of an unknown kind are named in `unread`.
 
     OnlyPickleError if a layer's only weights are a pickle that may not be read. RuntimeError if a
     file is missing or damaged.

@@ -16,10 +16,6 @@ def untrained(bert: Model, seed: int = 0) -> Bert:
     A baseline for what pretraining changed. These are not the weights that this checkpoint started
     from: that draw is lost, and another one is as good.
 
-    Args:
-        bert: Provides shape, tokenizer, device and precision.
-        seed: The same seed gives the same weights.
-
     ValueError if it is another architecture, which runs on the code of `transformers`.
     """
     bert = with_parts(bert)

@@ -19,12 +19,7 @@ AttentionFunction = Callable[[Tensor, Tensor, Tensor, Tensor | None, float], Ten
 def additive_mask(attention_mask: Tensor, dtype: torch.dtype) -> Tensor:
     """Turn True = attend into 0 and False into the most negative number of `dtype`.
 
-    Args:
-        attention_mask: bool or 0/1, [B, T] (one row for all queries) or [B, T, T].
-        dtype: Type of the attention scores.
-
-    Returns:
-        Numbers to add to the scores, [B, 1, 1, T] or [B, 1, T, T].
+    Of bool or 0/1, [B, T] (one row for all queries) or [B, T, T]: [B, 1, 1, T] or [B, 1, T, T].
     """
     allowed = attention_mask.bool()
     allowed = allowed[:, None, None, :] if allowed.dim() == 2 else allowed[:, None, :, :]
@@ -33,11 +28,7 @@ def additive_mask(attention_mask: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def tokens_at(states: Tensor, places: Tensor) -> Tensor:
-    """Return one token's row of each text, [B, ..., 1, K], from states [B, ..., T, K].
-
-    Args:
-        places: Positions of the chosen ones, int64, [B].
-    """
+    """Return the rows at `places` [B], one of each text, [B, ..., 1, K], of [B, ..., T, K]."""
     index = places.view(-1, *[1] * (states.dim() - 1))
     return states.gather(-2, index.expand(*states.shape[:-2], 1, states.shape[-1]))
 
@@ -157,12 +148,7 @@ class AttentionBlock(nn.Module, ABC):
 
     @abstractmethod
     def project_at(self, hidden: Tensor, places: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the query of one token of each text, [B, H, 1, K], and all keys and values.
-
-        Args:
-            hidden: [B, T, D].
-            places: Position of that token, int64, [B].
-        """
+        """Return the query of one token of each text, [B, H, 1, K], and all keys and values."""
 
     @abstractmethod
     def project_into(self, hidden: Tensor, queries: Tensor, keys: Tensor, values: Tensor) -> None:

@@ -167,10 +167,7 @@ class Network(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Return the input of the first layer, [B, T, D], and the additive mask of all layers.
 
-        Args:
-            input_ids, segment_ids, attention_mask, position_ids: As for `forward`.
-
-        ValueError if the input is longer than the position table.
+        Arguments as for `forward`. ValueError if the input is longer than the position table.
         """
         segment_ids, position_ids = self.default_ids(input_ids, segment_ids, position_ids)
         hidden: Tensor = self.embeddings(input_ids, segment_ids, position_ids)
@@ -213,8 +210,6 @@ class Network(nn.Module):
 
         Args:
             hidden: The state before the first of them, [B, T, D].
-            mask: Additive mask, or None.
-            attention: How to attend.
             layers: Indices of the layers to run, from 0; None: all.
             attention_of: How each layer attends, by its index, instead of `attention`.
             after: Called with a layer's index and output; returns the next layer's input.
@@ -227,12 +222,7 @@ class Network(nn.Module):
         return hidden
 
     def every_state(self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Return all hidden states of a padded batch, [L+1, B, T, D].
-
-        Args:
-            input_ids, segment_ids: int64, [B, T].
-            attention_mask: True = a token, False = padding, [B, T].
-        """
+        """Return all hidden states of a padded batch, [L+1, B, T, D]; True is a token."""
         hidden, mask = self.embed(input_ids, segment_ids, attention_mask)
         states = [hidden]
         self.run_layers(hidden, mask, after=collect_into(states))
@@ -241,11 +231,7 @@ class Network(nn.Module):
     def every_attention(
         self, input_ids: Tensor, segment_ids: Tensor, attention_mask: Tensor
     ) -> Tensor:
-        """Return the attention weights of a padded batch, float32 [L, B, H, T, T].
-
-        Args:
-            input_ids, segment_ids, attention_mask: As for `every_state`.
-        """
+        """Return the attention weights of a padded batch, float32 [L, B, H, T, T]."""
         hidden, mask = self.embed(input_ids, segment_ids, attention_mask)
         weights: list[Tensor] = []
         self.run_layers(hidden, mask, attention_kept(weights))
@@ -260,14 +246,9 @@ class Network(nn.Module):
     ) -> Tensor:
         """Return the last hidden state of one token of each text, [B, 1, D].
 
-        Only that token has a query, and only its state goes through the feed-forward block: the
-        same numbers as with `run_layers`, with a quarter less work in four layers.
-
-        Args:
-            hidden: The state before the last layer, [B, T, D].
-            mask: Additive mask of all layers, or None.
-            places: Position of the token in each text, int64, [B].
-            attention: How to attend.
+        Of the state before the last layer, [B, T, D], with the additive mask of all layers. Only
+        that token, at `places` [B], has a query, and only its state goes through the feed-forward
+        block: the same numbers as with `run_layers`, with a quarter less work in four layers.
         """
         block, num_rows = self.layers[-1].attention, len(hidden)
         mask = block.masked(mask, hidden.shape[-2])
@@ -291,9 +272,7 @@ class Network(nn.Module):
     ) -> Tensor:
         """Return the masked-word head's input at one position of each text, [B, D].
 
-        Args:
-            input_ids, segment_ids, attention_mask, attention: As for `forward`.
-            places: int64, [B].
+        The other arguments as for `forward`.
         """
         hidden, mask = self.embed(input_ids, segment_ids, attention_mask)
         layers = range(len(self.layers) - 1)
@@ -426,11 +405,7 @@ class Network(nn.Module):
         return out
 
     def why_no_head(self, head: Capability) -> str | None:
-        """Return the reason why a head is absent, as a sentence; None if it is present.
-
-        Args:
-            head: One of `bertcore.model.architecture.families.HEADS`.
-        """
+        """Return the reason why one of HEADS is absent, as a sentence; None if it is there."""
         if self.config.is_decoder and head in ("mlm", "next"):  # one head, named by its use
             if head == "mlm":
                 return self.config.family.absent["mlm"]

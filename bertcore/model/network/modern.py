@@ -27,11 +27,8 @@ def rotation_angles(num_tokens: int, width: int, theta: float) -> Tensor:
 def rotate(vectors: Tensor, angles: Tensor) -> Tensor:
     """Return queries or keys [..., T, K] with number i and number i + K / 2 rotated by an angle.
 
-    The product of a query and a key then depends on the positions only through their distance.
-
-    Args:
-        vectors: [..., T, K].
-        angles: From `rotation_angles`, [T, K / 2].
+    The angles, [T, K / 2], are from `rotation_angles`. The product of a query and a key then
+    depends on the positions only through their distance.
     """
     cosines, sines = angles.cos(), angles.sin()
     first, second = vectors.float().chunk(2, dim=-1)

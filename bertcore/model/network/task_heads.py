@@ -43,10 +43,8 @@ _WEIGHTS = f"{FEATURE_HEAD}weights"
 class TaskHead(nn.Module):
     """Dropout and a linear layer, in some families after a layer of width D and its LayerNorm.
 
-    Args:
-        config: Provides D and the dropout.
-        num_outputs: C: classes of a text or token, 1 for a score or a choice, 2 for a span.
-        form: The head's input, and whether there is a layer before the last.
+    It has `num_outputs`: classes of a text or token, 1 for a score or a choice, 2 for a span;
+    `form` is its input, and whether there is a layer before the last.
     """
 
     def __init__(self, config: BertConfig, num_outputs: int, form: HeadForm) -> None:
@@ -79,15 +77,9 @@ class TaskHead(nn.Module):
     def vectors(
         self, network: Encoder, hidden: Tensor, attention_mask: Tensor | None = None
     ) -> Tensor:
-        """Return the head's input from the last hidden states [..., T, D].
+        """Return the head's input from the network's last hidden states [..., T, D].
 
-        Args:
-            network: The network, for its pooler.
-            hidden: Last hidden states, [..., T, D].
-            attention_mask: True at tokens, [..., T]; None: there is no padding.
-
-        Returns:
-            [..., D] for a text, or [..., T, D] for its tokens.
+        [..., D] for a text, or [..., T, D] for its tokens; True in the mask [..., T] is a token.
         """
         if self.form.reads == "pooler":
             return network.pooled(hidden)
@@ -265,8 +257,7 @@ class TaskNetwork(TaskModule):
     def set_dropout(self, p: float) -> None:
         """Drop a fraction of activations in training, and record it in the encoder's config.
 
-        Args:
-            p: 0 <= p < 1; of the encoder and the head, not of a BiLSTM.
+        0 <= p < 1; of the encoder and the head, not of a BiLSTM.
         """
         for part in self.modules():
             if isinstance(part, nn.LSTM):
@@ -283,12 +274,9 @@ class TaskNetwork(TaskModule):
 
 
 def last_token(hidden: Tensor, attention_mask: Tensor | None) -> Tensor:
-    """Return the state of the last token of each row, [..., 1, D].
+    """Return the state of the last token of each row, [..., 1, D], of hidden states [..., T, D].
 
-    Args:
-        hidden: Last hidden states, [..., T, D].
-        attention_mask: True at tokens, which come before the padding, [..., T]; None: there
-            is no padding.
+    True in the mask [..., T] is a token; they come before the padding. None: there is no padding.
     """
     if attention_mask is None:
         return hidden[..., -1:, :]

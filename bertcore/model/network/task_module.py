@@ -48,32 +48,22 @@ class TaskModule(nn.Module, ABC):
     ) -> Tensor:
         """Return the encoder states that the head reads, of R rows, one per choice.
 
-        Args:
-            input_ids, segment_ids, attention_mask, attention: As for `forward`.
-
-        Returns:
-            [R, 1, D] if the head reads one state, otherwise those of all tokens, [R, T, D].
+        [R, 1, D] if the head reads one state, otherwise those of all tokens, [R, T, D].
         """
 
     @abstractmethod
     def read(self, hidden: Tensor, attention_mask: Tensor | None, lead: Sequence[int]) -> Tensor:
         """Return the logits of `forward` from the result of `encode`.
 
-        Args:
-            hidden: The result of `encode`.
-            attention_mask: As for `forward`.
-            lead: Shape of the input without its tokens: [B], or [B, N] for choices.
+        `lead` is the shape of the input without its tokens: [B], or [B, N] for choices.
         """
 
     @abstractmethod
     def logits_of(self, hidden: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D].
+        """Return logits, [..., C] or [..., T, C], of hidden states [..., T, D] of all tokens.
 
-        States of any layer: the head reads them as it reads the last hidden states.
-
-        Args:
-            hidden: All tokens' states.
-            attention_mask: True at tokens, [..., T]; None: no token is padding.
+        States of any layer: the head reads them as it reads the last hidden states. True in the
+        mask [..., T] is a token.
         """
 
     @abstractmethod

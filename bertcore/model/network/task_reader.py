@@ -30,11 +30,9 @@ class TaskReader:
     """On the encoder's device, in its number format."""
 
     def logits(self, network: Encoder, hidden: Tensor) -> Tensor:
-        """Return logits, [B, C] or, for "tags" and "span", [B, T, C].
+        """Return logits, [B, C] or, for "tags" and "span", [B, T, C], of states [B, T, D].
 
-        Args:
-            network: The network that computed the states, for its pooler.
-            hidden: Last hidden states, [B, T, D].
+        The network computed the states, and may have a pooler.
 
         Source: the classes For...Classification and ForQuestionAnswering of `transformers`.
         """
@@ -46,15 +44,9 @@ class TaskReader:
     ) -> Tensor:
         """Return the head's answers as distributions, float32 [B, N, M], log p.
 
-        Args:
-            network, hidden: As for `logits`.
-            positions: The tokens to tag, N of them; only for "tags".
-
-        Returns:
-            "classes": N = 1, M = C. "labels": N = C, M = 2 (yes, no). "tags": M = C. "span": N = 2
-            (start, end), M = T.
-
-        ValueError if the kind is "score", which has no probabilities.
+        "classes": N = 1, M = C. "labels": N = C, M = 2 (yes, no). "tags": N tokens at `positions`,
+        M = C. "span": N = 2 (start, end), M = T. ValueError if the kind is "score", which has no
+        probabilities.
         """
         logits = self.logits(network, hidden).float()
         if self.kind == "classes":

@@ -56,8 +56,7 @@ def allowed(direction: Direction, length: int, prefix: int = 0) -> Flags:
     """Return which token may attend to which, [T, T]: True if a row's token may attend to a
     column's.
 
-    Args:
-        prefix: For "prefix", the number of source tokens, which see each other and nothing after.
+    For "prefix", the `prefix` source tokens see each other and nothing after.
 
     Source: Dong et al. 2019, figure 1.
     """
@@ -84,8 +83,6 @@ def unilm(
     """Hide pieces, like BERT, and limit attention; a prediction is made at its [MASK].
 
     Args:
-        row, pieces, rng, share: As for `mask_pieces`.
-        direction: One of DIRECTIONS.
         second_begins: For a pair, where text B begins; only "prefix" needs it.
 
     ValueError as `mask_pieces`, or if there is no pair where one is needed.
@@ -128,8 +125,6 @@ def permute(
 
     Args:
         row: The text; [CLS] and [SEP] are never predicted, and all tokens see them.
-        rng: Fixes the result.
-        share: Share of the pieces of the text that are predicted, above 0 and below 1.
         most: Maximum number of predicted pieces, at least 1; None: no limit.
 
     ValueError if there are fewer than two pieces of text, or `share` is out of its range.

@@ -41,12 +41,7 @@ def t5_spans(
     """Replace spans of the text with sentinels; the decoder writes what they stand for.
 
     Special tokens are left out except for the end token, which the encoder reads and the decoder
-    writes.
-
-    Args:
-        pieces: The vocabulary, with sentinels.
-        rng: Fixes the result.
-        share: Of the pieces that are removed.
+    writes. `share` is that of the pieces that are removed.
 
     ValueError if there are fewer than two pieces of text, too few sentinels, or the share is out of
     its range.
@@ -146,13 +141,8 @@ def bart_infilling(
 ) -> Corrupted:
     """Replace spans of words, Poisson-distributed in length, with one [MASK] each.
 
-    A span of length 0 inserts a [MASK] where nothing is missing.
-
-    Args:
-        row: The text.
-        pieces: Of the vocabulary.
-        rng: Fixes the result.
-        share: Of the words that are removed.
+    A span of length 0 inserts a [MASK] where nothing is missing. `share` is that of the words that
+    are removed.
 
     ValueError if there is no text, or the share is out of its range.
 
@@ -305,14 +295,8 @@ def mass(
 ) -> Corrupted:
     """Hide one fragment of the text; the decoder writes it and reads nothing else of the text.
 
-    The fragment starts at the beginning of the text in 20% of the draws, ends at its end in 20%,
-    and is anywhere in the others.
-
-    Args:
-        pieces: Of the vocabulary.
-        rng: Fixes the result.
-        share: Of the pieces that are hidden.
-        actions: As for `mask_pieces`.
+    The fragment, a share of the pieces, starts at the beginning of the text in 20% of the draws,
+    ends at its end in 20%, and is anywhere in the others.
 
     ValueError if there are fewer than two pieces of text, or a value is out of its range.
 

@@ -41,12 +41,8 @@ def mask_pieces(
 ) -> Corrupted:
     """Hide single pieces, each with the same probability: 80% [MASK], 10% kept, 10% random.
 
-    Args:
-        row: The text.
-        pieces: Of the vocabulary.
-        rng: Fixes the result.
-        share: Share of all tokens of the row, including special ones, that are chosen.
-        actions: Shares of [MASK], kept and random among the chosen; they sum to 1.
+    `share` is that of all tokens of the row, special ones too; `actions` the shares of [MASK], kept
+    and random among the chosen, 1 in all.
 
     ValueError if there is no text, or a share is out of its range.
 
@@ -82,11 +78,8 @@ def mask_spans(
 ) -> Corrupted:
     """Hide spans of whole words until the share is reached; a span is replaced as one.
 
-    Args:
-        row, pieces, rng: As for `mask_pieces`.
-        share: Share of the pieces of the text, rounded up.
-
-    ValueError as `mask_pieces`. Source: that of `mask_spans_of_rows`.
+    `share` is that of the pieces of the text, rounded up. Errors as `mask_pieces`. Source: that of
+    `mask_spans_of_rows`.
     """
     check_masking(row, share)
     found = mask_spans_of_rows(

@@ -174,9 +174,6 @@ def replace_chosen(
         input_ids: int64, [B, T].
         positions: Positions of each row in ascending order, padded with T, int64, [B, p].
         action: 0: becomes [MASK], 1: stays, 2: becomes random, int64, [B, p].
-        random_ids: Ids for the random ones, int64, [B, p].
-        max_predictions: P, at least p.
-        mask_id: Id of [MASK].
     """
     width, extra = input_ids.shape[1], (0, max_predictions - positions.shape[1])
     # Batches of short rows have the shape of all others.
@@ -442,8 +439,7 @@ def _draw_spans(
 def words_of_rows(maskable: Flags, starts_word: Flags) -> Numbers:
     """Return the number of each token's word in its row, from 0; -1 where nothing may be hidden.
 
-    Args:
-        maskable, starts_word: As for `mask_words`, [B, T].
+    Of `maskable` and `starts_word` as for `mask_words`, [B, T].
     """
     after_special = np.ones_like(maskable)
     after_special[:, 1:] = ~maskable[:, :-1]

@@ -31,8 +31,6 @@ def next_sentence(
     """Replace text B with another text in half of the draws; the label states whether.
 
     Args:
-        row: A pair whose B follows its A.
-        rng: Fixes the result.
         second_begins: The place of the first token of text B; None: there is no pair.
         others: Candidate texts for a random B, as ids without special tokens. One longer than text
             B is truncated to its length.

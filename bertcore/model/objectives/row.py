@@ -157,15 +157,7 @@ def check_actions(actions: Actions) -> None:
 def replace_pieces(
     row: Row, pieces: Pieces, rng: np.random.Generator, chosen: Ids, actions: Actions
 ) -> Corrupted:
-    """Replace each chosen piece independently.
-
-    Args:
-        row: The text.
-        pieces: Of the vocabulary.
-        rng: Fixes the result.
-        chosen: Places in order, [P].
-        actions: Shares of [MASK], kept and random.
-    """
+    """Replace each piece at chosen places [P] independently, by the shares of `actions`."""
     drawn = rng.choice(3, size=len(chosen), p=actions)
     random_ids = rng.integers(pieces.size, size=len(chosen))
     input_ids = row.ids.copy()

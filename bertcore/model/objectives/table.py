@@ -323,16 +323,13 @@ def count(
     num_draws: int = NUM_DRAWS,
     seed: int = 0,
 ) -> Counts:
-    """Draw an objective many times on one text and count.
+    """Draw an objective many times on one text and count. Draw number n uses the seed (seed, n).
 
     A rate is the sum of the counts over the sum of their bases, so larger draws have more weight.
     Its interval is that of a ratio of means over independent draws.
 
     Args:
-        objective: One of OBJECTIVES.
-        share: Share of hidden tokens; None: the paper's.
         num_draws: At least 2.
-        seed: Fixes the result; draw number n uses the seed (seed, n).
 
     ValueError if there is no such objective, or it cannot be drawn on this text.
 

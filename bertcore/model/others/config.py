@@ -103,13 +103,7 @@ def settle(config: Any, family: OtherFamily) -> None:
 
 
 def read_config(config: Any, *, heads: frozenset[str], family: OtherFamily) -> OtherConfig:
-    """Return the shape of a configuration of `transformers`.
-
-    Args:
-        config: A configuration of the family.
-        heads: The heads of the checkpoint: "mlm", "next", "nsp".
-        family: The checkpoint's family.
-    """
+    """Return the shape of a configuration of `transformers`, with the checkpoint's heads."""
 
     def first(names: tuple[str, ...], default: Any) -> Any:
         stated = (getattr(config, name, None) for name in names)

@@ -36,15 +36,10 @@ class DecoderTrace:
 
 @torch.no_grad()
 def trace_decoder(network: OtherNetwork, input_ids: Tensor, vocab: list[str]) -> DecoderTrace:
-    """Run the decoder on its usual input and keep its attention.
+    """Run the decoder of T5 or BART on its usual input, for ids [T], and keep its attention.
 
     BART's decoder reads the text itself, shifted by one position, as in its training. T5's reads
     its own output (greedy, at most LONGEST tokens).
-
-    Args:
-        network: A network of T5 or BART.
-        input_ids: The encoder's ids, int64, [T].
-        vocab: Names of the ids.
     """
     config, ids = network.model.config, input_ids[None]
     inputs = network.inputs(ids, None, None)
@@ -147,14 +142,10 @@ class OtherModel(Model):
 def traced_embeddings(
     network: OtherNetwork, input_ids: Tensor, segment_ids: Tensor, first_state: Tensor
 ) -> TracedEmbeddings:
-    """Return what each token, segment and position adds to the input, on the CPU.
+    """Return what each token, segment and position adds to the input, [T], on the CPU.
 
     A test checks that LayerNorm of the sum, or the sum itself if there is no LayerNorm, equals the
-    first hidden state; where a matrix follows, that has another width.
-
-    Args:
-        input_ids, segment_ids: int64, [T].
-        first_state: hidden_states[0], [T, D].
+    first hidden state [T, D]; where a matrix follows, that has another width.
     """
 
     def whole(part: Tensor) -> Tensor:

@@ -60,10 +60,8 @@ def run_head(model: Any, ids: Tensor, hidden: Tensor, attention_mask: Maybe = No
     """Return the output of a model whose encoder's result is given.
 
     Args:
-        model: A model with a head; it is not changed.
         ids: Ids in the shape that the class takes, [B, T], or [B, 1, T] for choices. Their values
             are not read.
-        hidden: Last hidden states, [B, T, D].
         attention_mask: True at tokens, [B, T]; None: there is no padding.
     """
     twin, prefix = copy.copy(model), model.base_model_prefix
@@ -77,8 +75,6 @@ class OtherNetwork(nn.Module):
     """One model of `transformers`, in evaluation mode, behind the interface of `Encoder`.
 
     Args:
-        model: The model, with or without its head.
-        heads: The heads that it has: "mlm", "next", "nsp".
         mask_id: Id of the token for a hidden word; -1: there is none.
         sentinels: Ids of T5's <extra_id_0>, <extra_id_1>, ...
         lock: The lock of another network with the same encoder; None makes one.
@@ -165,11 +161,7 @@ class OtherNetwork(nn.Module):
     def states(
         self, input_ids: Tensor, segment_ids: Maybe = None, attention_mask: Maybe = None
     ) -> States:
-        """Return every hidden state and all attention of a batch, on the device.
-
-        Args:
-            input_ids, segment_ids: int64, [B, T].
-            attention_mask: True = attend, [B, T]; None means attend to all.
+        """Return every hidden state and all attention of a batch [B, T]; True = attend.
 
         ValueError if the input is too long.
         """
@@ -225,8 +217,7 @@ class OtherNetwork(nn.Module):
     def layer_modules(self, path: str | None = None) -> list[nn.Module]:
         """Return the module that ends each layer; [] if no layer is called as one module.
 
-        Args:
-            path: Of the list of layers; None: the architecture's.
+        `path` is that of the list of layers, by default the architecture's.
         """
         path = self.other.layers if path is None else path
         layers = list(self.base.get_submodule(path)) if path else []
@@ -282,13 +273,8 @@ class OtherNetwork(nn.Module):
     ) -> Tensor:
         """Return the last hidden state, [B, T, D], for embeddings instead of those of an input.
 
-        Hooks on the tables insert them.
-
-        Args:
-            embedded: Each [B, T, E], or [1, T, E] for all rows.
-            input_ids, segment_ids: Ids of the input, int64, [B, T] or [1, T].
-            attention_mask: True at tokens, [B, T]; None: no token is padding.
-            after: Called with the index and output of each layer; returns the next layer's input.
+        Hooks on the tables insert them, each [B, T, E], or [1, T, E] for all rows. `after` is
+        called with the index and output of each layer; returns the next layer's input.
 
         ValueError if there is padding, and the architecture reads it.
         """

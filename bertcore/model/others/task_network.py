@@ -16,11 +16,9 @@ from bertcore.model.others.network import OtherNetwork, run_head
 
 
 class OtherTaskNetwork(TaskModule):
-    """A model of `transformers` with its task head; its encoder may be shared with other networks.
+    """A model of `transformers` with its task head, of a kind of TASK_CLASSES.
 
-    Args:
-        network: A network whose model is of the head's class.
-        kind: One of TASK_CLASSES.
+    Its encoder may be shared with other networks.
     """
 
     def __init__(self, network: OtherNetwork, kind: str) -> None:
@@ -128,8 +126,6 @@ def task_network(
 
     Args:
         network: The opened encoder, whose tensors are shared; it is not changed.
-        kind: A kind of its architecture's `task_heads`.
-        num_outputs: Rows of the head's last layer.
         generator: Random source for the head, and for a pooler that it reads and the encoder lacks;
             None leaves both empty, to be filled from a file.
 

@@ -59,10 +59,6 @@ class Named(NamedTuple):
 def read_names(files: TokenizerFolder, model_type: str | None) -> Named:
     """Return the class and the architecture of a tokenizer.
 
-    Args:
-        files: The tokenizer's folder.
-        model_type: Of the checkpoint, if config.json does not state it.
-
     RuntimeError if the checkpoint's own code splits its texts, or no class can have that name.
     """
     for content, name in ((files.config, CONFIG_FILE), (files.model_config, MODEL_CONFIG_FILE)):
@@ -92,15 +88,12 @@ def read_names(files: TokenizerFolder, model_type: str | None) -> Named:
 def build(files: TokenizerFolder, named: Named) -> tuple[Any, dict[str, Any]]:
     """Let AutoTokenizer build the tokenizer from copies of its files.
 
-    Returns:
-        The tokenizer of `transformers`, and the settings that tokenizer.json does not contain, with
-        the special tokens by role.
+    Return the tokenizer of `transformers`, and the settings that tokenizer.json does not contain,
+    with the special tokens by role.
 
-    Raises:
-        FileNotFoundError: If files that the class reads are missing.
-        RuntimeError: If a file is damaged or a link out of the folder, or the tokenizers library
-            alone does not split text as the class does.
-        ValueError, TypeError: If a setting is not of its type.
+    FileNotFoundError if files that the class reads are missing; RuntimeError if a file is damaged
+    or a link out of the folder, or the tokenizers library alone does not split text as the class
+    does; ValueError or TypeError if a setting is not of its type.
     """
     settings = _settings(files.config)
     contents: dict[str, object] = {

@@ -141,12 +141,7 @@ class Word:
 
 
 def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tuple[Word, ...]:
-    """Return all words of a text or pair in order, including [CLS] and [SEP].
-
-    Args:
-        encoding: Its tokens.
-        text, text_pair: The encoded texts.
-    """
+    """Return all words of an encoded text or pair in order, including [CLS] and [SEP]."""
     ids = encoding.word_ids
     starts = [i for i, word in enumerate(ids) if i == 0 or word < 0 or word != ids[i - 1]]
     words = []
@@ -167,12 +162,9 @@ _CANNOT_CUT = (
 
 @contextmanager
 def library_errors(message: str = _CANNOT_CUT) -> Iterator[None]:
-    """Turn any error of the `tokenizers` library into ValueError.
+    """Turn any error of the `tokenizers` library but TypeError into ValueError.
 
-    Except TypeError, which it raises for invalid text.
-
-    Args:
-        message: The message, with {} for the library's reason.
+    The message has {} for the library's reason.
     """
     try:
         yield

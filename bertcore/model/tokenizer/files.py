@@ -95,8 +95,7 @@ def write_rules(
 ) -> None:
     """Write tokenizer.json, tokenizer_config.json and special_tokens_map.json.
 
-    Args:
-        parts: Parts of tokenizer.json that replace those of `fast`.
+    `parts` are parts of tokenizer.json that replace those of `fast`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rules, pieces = fast.to_str(pretty=True), fast.get_vocab(with_added_tokens=False)

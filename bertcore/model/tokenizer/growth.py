@@ -98,11 +98,9 @@ def grow_vocabulary(
 
     Args:
         texts: Training texts, split into words as by BERT's tokenizer.
-        num_merges: Maximum number of merges.
         rule: One of `RULES`. Ties are broken by age: the pair whose left, then whose right piece is
             older in the vocabulary wins.
         min_frequency: Rarer pairs are not candidates.
-        num_candidates: Length of the two lists of candidates, 1 or more.
 
     ValueError if the texts contain no word, or the rule is unknown.
 

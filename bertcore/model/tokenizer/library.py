@@ -34,7 +34,6 @@ class LibraryTokenizer(Tokenizer):
             tokens; it is taken over, not copied.
         special_tokens: By role: pad_token, unk_token, cls_token, sep_token, mask_token. A missing
             one has id -1 and an empty name; padding is then 0.
-        model_max_length: Default of `max_length` in `encode`.
         settings: Other content of tokenizer_config.json, written back by `save`.
 
     ValueError if a special token is not in the vocabulary, or nothing is added before and after a

@@ -57,15 +57,12 @@ def open_tokenizer(
 ) -> Tokenizer:
     """Return the tokenizer of a checkpoint, with the ids that `transformers` gives.
 
-    Args:
-        folder: The folder of the tokenizer's files.
-        model_type: Of the checkpoint, if the folder's config.json does not state it.
-        tokens: Special tokens by role if no file names them, for an architecture that may lack
-            some; None: the files must name all.
+    `model_type` is that of the checkpoint, if the folder's config.json does not state it; `tokens`
+    are special tokens by role if no file names them, for an architecture that may lack some; None:
+    the files must name all.
 
-    Raises:
-        FileNotFoundError: If the folder lacks the tokenizer's files.
-        RuntimeError: If they are damaged, or its class runs a program of its own.
+    FileNotFoundError if the folder lacks the tokenizer's files; RuntimeError if they are damaged,
+    or its class runs a program of its own.
     """
     files = TokenizerFolder(folder)
     if not files.path.is_dir():

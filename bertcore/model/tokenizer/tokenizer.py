@@ -68,7 +68,6 @@ class Tokenizer:
 
         Args:
             vocab: The pieces; a piece's index is its id. Contains the five special tokens.
-            do_lower_case: Lower-case the text first.
             strip_accents: Remove accents; None: if `do_lower_case`.
             tokenize_chinese_chars: Make each Chinese character a word of its own.
             model_max_length: Default of `max_length` in `encode`.
@@ -140,16 +139,12 @@ class Tokenizer:
         self.tokenize_chinese_chars = is_wordpiece and bool(normalizer["handle_chinese_chars"])
 
     def for_network(self, num_rows: int, num_segments: int = 2) -> Self:
-        """Return the tokenizer for a network whose tables may be too small.
+        """Return the tokenizer for a network whose token and segment tables may have too few rows.
 
         Fine-tuned checkpoints may have a few added tokens for which the token table was never
         resized. These pieces become `surplus`: the vocabulary ends before them, and texts that need
         one are rejected. Padding without a row becomes id 0, since attention never reads it. With
         fewer than two segments, all segment ids are 0, even for a pair.
-
-        Args:
-            num_rows: Rows of the token table.
-            num_segments: Rows of the segment table; 0 without one.
 
         ValueError if more than 1% of the rows (at least MIN_SURPLUS) are missing, or the row of a
         special token is.
@@ -299,7 +294,6 @@ class Tokenizer:
         are equally long, then from both in turn (`longest_first`).
 
         Args:
-            text: Text A.
             text_pair: Text B, or None. An empty one is a pair too: [CLS] A [SEP] [SEP].
             max_length: Limit of T, including special tokens; None: `model_max_length`.
 
@@ -318,12 +312,8 @@ class Tokenizer:
     def encode_ids(self, texts: list[str], *, num_read: int | None = None) -> list[list[int]]:
         """Convert many texts to ids, without [CLS] and [SEP] and without a limit.
 
-        For corpora: runs on all cores and releases the GIL.
-
-        Args:
-            texts: Any number.
-            num_read: Number of ids of each that are read at most; of a long text, those after them
-                may be left out.
+        For corpora: runs on all cores and releases the GIL. Of a long text, ids after the first
+        `num_read` may be left out.
 
         ValueError if a text contains a lone surrogate, needs a piece of `surplus`, or cannot be
         split.

@@ -46,7 +46,6 @@ def train_vocabulary(
         texts: The corpus, in parts of any length. It is read twice: an iterator is kept in memory,
             a list, or an object that reopens its files, is not.
         vocab_size: Number of entries, including special tokens.
-        do_lower_case: True for a vocabulary of lower-case pieces.
         strip_accents: Remove accents first, as BERT does: Russian й becomes и. None: if
             `do_lower_case`.
         tokenize_chinese_chars: Make each Chinese character a word of its own.

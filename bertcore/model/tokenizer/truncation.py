@@ -109,10 +109,8 @@ def describe_cut(
 ) -> Truncation | None:
     """Return the truncation to `kept` tokens of each text; None if nothing is cut off.
 
-    Args:
-        parts: The character span of each token of each text.
-        num_special: Number of special tokens added.
-        is_counted: Whether the parts are those of whole texts.
+    `parts` has the character span of each token of each text, whole ones if `is_counted`;
+    `num_special` tokens are added.
     """
     pairs = list(zip(parts, kept, strict=True))
     cut = [len(part) - count for part, count in pairs]

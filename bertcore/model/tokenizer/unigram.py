@@ -71,13 +71,10 @@ class Unigram:
 def train_unigram(texts: Iterable[str], vocab_size: int) -> Unigram:
     """Train a Unigram vocabulary: from many pieces, those that explain least are left out.
 
-    Args:
-        texts: Training texts, split into words as by BERT's tokenizer. Words of more than
-            MAX_WORD_LENGTH characters are left out, as WordPiece makes [UNK] of them.
-        vocab_size: Number of pieces, at most; single characters are kept.
-
-    Characters that no segmentation needs are kept with the lowest scores, which lie 1e-4 apart
-    in an order that changes from run to run.
+    Texts are split into words as by BERT's tokenizer; those of more than MAX_WORD_LENGTH characters
+    are left out, as WordPiece makes [UNK] of them. There are at most `vocab_size` pieces.
+    Characters that no segmentation needs are kept with the lowest scores, which lie 1e-4 apart in
+    an order that changes from run to run.
 
     ValueError if the texts contain no word, or more different characters than `vocab_size`.
 

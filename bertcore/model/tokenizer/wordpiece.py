@@ -100,9 +100,8 @@ def explain(text: str, tokenizer: Tokenizer) -> list[WordSteps]:
 def match_pieces(word: str, tokenizer: Tokenizer) -> tuple[list[Piece], str | None]:
     """Split a normalised word into the longest pieces of the vocabulary, from left to right.
 
-    Returns:
-        The pieces, with spans that count from the start of the word, and None; or a single
-        [UNK] with the candidates on which it failed, and the reason.
+    Return the pieces, with spans that count from the start of the word, and None; or a single [UNK]
+    with the candidates on which it failed, and the reason.
     """
     span = (0, len(word))
     if len(word) > MAX_WORD_LENGTH:

@@ -94,11 +94,8 @@ def train(
     """Train to the end of a run; return False if it was stopped before.
 
     The run is saved at its end and when it is stopped. A kill loses the steps after the newest
-    save, which a resumed run repeats with the same numbers.
-
-    Args:
-        on_progress: Called with the report of each step.
-        should_stop: Called after each step but the last; True in one process stops them all.
+    save, which a resumed run repeats with the same numbers. `should_stop` is called after each step
+    but the last; True in one process stops them all.
     """
     while not run.is_over():
         metrics = run.take_step()
@@ -170,8 +167,7 @@ def training_state(
 ) -> dict[str, Any]:
     """Return the state of a run as tensors and plain values, for a checkpoint.
 
-    Args:
-        companion: A module trained beside the network, such as the projection of TinyBERT's losses.
+    A `companion` is trained beside the network, such as the projection of TinyBERT's losses.
     """
     state = {
         "position": asdict(progress),
@@ -193,12 +189,9 @@ def restore_state(
 ) -> TrainingProgress:
     """Give optimisers and random sources the state of a checkpoint; return its progress.
 
-    Args:
-        state: From `training_state`; runs of version 0.1.0 call a companion "projection", and their
-            fine-tunings the random state "random".
-        optimizers, companion: Changed in place; the network already has the checkpoint's weights.
-        processes: The main process gets the random state itself; each of the others has its own
-            dropout.
+    Optimisers and companion are changed in place; the network already has the checkpoint's weights.
+    The main process gets the random state itself; each of the others has its own dropout. Runs of
+    version 0.1.0 call a companion "projection", and their fine-tunings the random state "random".
     """
     for optimizer, values in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(values)

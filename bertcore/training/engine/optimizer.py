@@ -24,14 +24,9 @@ class StackedMuon(torch.optim.Muon):
     A small BERT has dozens of matrices of two shapes; one product per matrix leaves a GPU idle and
     takes a fifth more time on a CPU.
 
-    Args:
-        matrices: The parameters.
-        dtype: "bfloat16" or "float32", of the matrix products.
-        settings: Those of torch.optim.Muon.
-
     Source: Jordan et al. 2024; torch.optim.Muon. Differs: a matrix that is taller than wide is
-        transposed before stacking, rounding in bfloat16 differs from one product per matrix, and
-        a processor without bfloat16 products computes in float32.
+        transposed before stacking, rounding in bfloat16 differs from one product per matrix, and a
+        processor without bfloat16 products computes in float32.
     """
 
     def __init__(self, matrices: Iterable[nn.Parameter], *, dtype: str, **settings: Any) -> None:
@@ -85,14 +80,9 @@ def orthogonalize(
 ) -> Tensor:
     """Return matrices with the same singular vectors and singular values near 1 (0.5 to 1.5).
 
-    Args:
-        matrices: [N, rows, columns], in the format of the products.
-        coefficients: Coefficients of x, x^3 and x^5 in the Newton-Schulz polynomial.
-        num_steps: Number of times it is applied.
-        eps: Lower bound of the norm used as a divisor.
-
-    Returns:
-        [N, rows, columns], in the same format.
+    [N, rows, columns], in the format of the products. The coefficients are those of x, x^3 and x^5
+    in the Newton-Schulz polynomial, which is applied `num_steps` times; a norm used as a divisor is
+    at least `eps`.
     """
     a, b, c = coefficients
     is_tall = matrices.shape[-2] > matrices.shape[-1]
@@ -122,8 +112,6 @@ def build_optimizers(
     """Return the optimisers of a network: one AdamW, and one Muon before it if configured.
 
     Args:
-        network: The network; Muon updates the matrices of its layers.
-        config: Kind and learning rates.
         companion: A module trained beside the network by the same rules; shared weights count once.
         dtype: "bfloat16" or "float32": the compute format of the run, in which Muon multiplies.
 
@@ -186,12 +174,9 @@ def set_rate(optimizers: list[Optimizer], fraction: float) -> None:
 class Update:
     """The update common to pretraining and fine-tuning, in one process or several.
 
-    Args:
-        module: Returns a loss; on the processes' device, in training mode.
-        trained: The module whose parameters are clipped and updated: the network, and any module
-            trained with it.
-        dtype: "bfloat16" (autocast) or "float32".
-        max_grad_norm: Gradients are scaled down to this norm.
+    `module` returns a loss; it is on the processes' device, in training mode. The parameters of
+    `trained` are clipped, to the norm `max_grad_norm`, and updated: of the network, and any module
+    trained with it.
     """
 
     def __init__(
@@ -240,9 +225,8 @@ class Update:
     def finish(self, *, is_finite: bool) -> None:
         """Update the weights, and clear the gradients.
 
-        Args:
-            is_finite: Whether loss and gradients are finite. If not, nothing is updated: saved
-                weights never include such a step.
+        If loss or gradients are not finite, nothing is updated: saved weights never include such a
+        step.
         """
         if is_finite:
             for optimizer in self.optimizers:

@@ -192,13 +192,8 @@ def take_probe(
     """Probe the network on all sentences, each whole and with its hidden word, in one batch.
 
     Runs in float32 and evaluation mode, whatever the mode of training, which is restored; draws no
-    random numbers.
-
-    Args:
-        network: A network with a masked-word head; without a next-sentence head, pairs get no
-            answer. A causal one predicts the hidden word from the words before it.
-        step: The step, for the record.
-        texts: The sentences; those longer than the position table are truncated.
+    random numbers. Without a next-sentence head, pairs get no answer; a causal network predicts the
+    hidden word from the words before it. Sentences longer than the position table are truncated.
 
     ValueError if a weight is not a number.
     """
@@ -286,24 +281,14 @@ def _batch(
 
 
 class ProbeWriter:
-    """Writes the probes of one run.
-
-    Args:
-        run: The run's folder; the files go to `probes/` in it.
-    """
+    """Writes the probes of one run, to `probes/` in its folder."""
 
     def __init__(self, run: Path, tokenizer: Tokenizer) -> None:
         self._run, self._tokenizer = run, tokenizer
         self._last: int | None = None
 
     def write(self, network: Network, step: int, *, is_last: bool = False) -> None:
-        """Write the probe of this step, unless the previous one is too recent.
-
-        Args:
-            network: As for `take_probe`.
-            step: Steps trained so far.
-            is_last: Whether the run ends here, in which case the probe is always written.
-        """
+        """Write the probe of this step; a recent one before is enough unless it is the last."""
         if is_last or is_due(step, self._last):
             probe = take_probe(network, self._tokenizer, step)
             write_probe(self._run / "probes", probe)

@@ -21,10 +21,7 @@ class Processes:
     """The rank and number of processes launched together, and their collective operations.
 
     `torchrun` and `accelerate launch` set each process's rank in the environment. A single process
-    does none of this. Only process 0, the main one, writes.
-
-    Args:
-        device: As for `choose_device`; on GPUs each process gets its own.
+    does none of this. Only process 0, the main one, writes. On GPUs each process gets its own.
 
     ValueError if the device does not exist, or is one GPU for several processes.
     """
@@ -66,9 +63,6 @@ class Processes:
         """Wait for the others and return the module with synchronised weights and gradients.
 
         The weights become those of the main process. Gradients are the means over the processes.
-
-        Args:
-            module: The module that computes the loss; it contains the network, on the device.
         """
         if self.num == 1:
             return module
@@ -162,10 +156,8 @@ def choose_compile(
 ) -> tuple[bool, str | None]:
     """Return whether to compile, and a notice if that was wanted but is not possible.
 
-    Args:
-        choice: "on", "off", or "auto": if the run is long enough to pay for compiling.
-
-    ValueError if it is "on" and something is missing.
+    "auto" compiles if the run is long enough to pay for it. ValueError if it is "on" and something
+    is missing.
     """
     long_enough = (minutes or 0) >= AUTO_MINUTES or (steps or 0) >= AUTO_STEPS
     if choice == "off" or (choice == "auto" and not long_enough):

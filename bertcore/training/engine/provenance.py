@@ -24,14 +24,11 @@ def record_files(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
-    """Reject files that changed; a missing one is accepted, since it is not needed.
+    """Reject files of `record_files` that changed; a missing one is accepted.
 
     Hashing a large corpus at each resume would take long, so a file of equal size and time counts
-    as unchanged; only files with another time are hashed.
-
-    Args:
-        recorded: From `record_files`.
-        what: What the files are, for the message: "training text".
+    as unchanged; only files with another time are hashed. `what` names them in the message:
+    "training text".
 
     ValueError if the content of a file changed. OSError if a file cannot be read.
     """
@@ -56,10 +53,7 @@ def check_files(recorded: Sequence[dict[str, Any]], what: str) -> None:
 
 
 def check_unchanged(before: Sequence[dict[str, Any]]) -> None:
-    """Reject files that were written to while they were read.
-
-    Args:
-        before: From `record_times`.
+    """Reject files of `record_times` that were written to while they were read.
 
     ValueError if a file has another size or time.
     """

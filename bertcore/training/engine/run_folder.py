@@ -57,10 +57,6 @@ def read_checkpoint(folder: Path, read_model: ReadModel = bert_weights) -> dict[
 def write_state(path: Path, state: dict[str, Any]) -> None:
     """Write a training state under another name, flush it to the disk, and rename it.
 
-    Args:
-        path: Path of the file; an older one is replaced.
-        state: Tensors and plain values.
-
     OSError or RuntimeError if it cannot be written; an older one is kept.
     """
     with whole_file(path) as partial, partial.open("wb") as file:
@@ -217,11 +213,7 @@ class RunFolder:
 
     @contextmanager
     def explaining_full_disk(self) -> Iterator[None]:
-        """Turn the system's error on a full disk into a message with what to do.
-
-        Raises:
-            RuntimeError: Instead of an OSError for a full disk.
-        """
+        """Turn the system's OSError on a full disk into a RuntimeError with what to do."""
         try:
             yield
         except OSError as error:
@@ -290,9 +282,7 @@ class RunFolder:
         name.
 
         Args:
-            step: N; a checkpoint of that step is replaced.
             save_model: Writes weights, config and tokenizer into a new folder.
-            state: Returned by `load_checkpoint` with the weights: tensors and plain values.
             keep: How many of the newest to keep, besides the best one (`best_checkpoint`).
             valid_loss: Loss on held-out text, if the network was scored at this step.
 
@@ -324,11 +314,7 @@ class RunFolder:
         return folder
 
     def save_average(self, save_model: Callable[[Path], object]) -> None:
-        """Write the checkpoint with the mean of the weights, completely or not at all.
-
-        Args:
-            save_model: Writes it into a new folder.
-        """
+        """Write the checkpoint with the mean of the weights, completely or not at all."""
         partial = self.average.with_name(".averaged.partial")
         for leftover in (partial, self.average):
             shutil.rmtree(leftover, ignore_errors=True)
@@ -353,13 +339,8 @@ class RunFolder:
     ) -> dict[str, Any] | None:
         """Return the newest complete checkpoint's training state with its weights as "network".
 
-        None if there is no checkpoint.
-
-        Args:
-            read_model: Returns the weights in a checkpoint's folder.
-            on_damage: Called with each damaged checkpoint that is passed over, and why.
-
-        RuntimeError if there are checkpoints and all are damaged.
+        None if there is no checkpoint. `on_damage` is called with each damaged one that is passed
+        over, and why. RuntimeError if there are checkpoints and all are damaged.
         """
         damaged: list[tuple[Path, str]] = []
         for folder in reversed(self.checkpoints()):

@@ -40,11 +40,7 @@ class Inputs(NamedTuple):
 
 
 def shared_notes(train: Sequence[int], dev: Sequence[int]) -> list[str]:
-    """Return a sentence on inputs that are learned and scored; none if there are none.
-
-    Args:
-        train, dev: Hashes of the inputs.
-    """
+    """Return a sentence on inputs that are learned and scored; none if there are none."""
     learned = set(train)
     num = sum(one in learned for one in dev)
     if not num:
@@ -60,9 +56,8 @@ def class_notes(
 ) -> list[str]:
     """Return sentences on the answers of a classifier, a tagger or several labels a text.
 
-    Args:
-        gold, predicted: Classes, [N]; or whether a text has and was given each label, [N, C].
-        labels: Names of the C classes; (): the classes are places, of which nothing is said.
+    Classes, [N]; or whether a text has and was given each label, [N, C]. Without labels the classes
+    are places, of which nothing is said.
     """
     alone = _of_sets if gold.ndim == 2 else _of_classes
     said = alone(gold, predicted, labels) if labels else []
@@ -190,10 +185,8 @@ def assignment_notes(
 ) -> list[str]:
     """Return a sentence on labels that seem to be named in another order; none if they are not.
 
-    Args:
-        gold, predicted: Classes, [N]; or whether a text has and was given each label, [N, C].
-        labels: Names of the C classes; two classes of one name are one.
-        num_texts: Different texts among them.
+    Classes, [N]; or whether a text has and was given each label, [N, C]. Two classes of one name
+    are one.
     """
     names = list(dict.fromkeys(labels))
     if len(names) < 2 or not len(gold):

@@ -29,9 +29,7 @@ class Slice:
 def by_length(quality: NDArray[np.floating], lengths: NDArray[np.integer]) -> list[Slice]:
     """Return up to five slices with about the same number of answers, the shortest texts first.
 
-    Args:
-        quality: Quality of each answer, [N]: 1.0 or 0.0, or any number.
-        lengths: In tokens, [N].
+    The quality of each answer, [N], is 1.0 or 0.0, or any number; lengths are in tokens, [N].
     """
     bounds = np.unique(
         np.quantile(lengths, np.linspace(0, 1, NUM_LENGTHS + 1)[1:], method="higher")
@@ -51,11 +49,9 @@ def by_label(
     classes: NDArray[np.integer] | NDArray[np.bool_],
     labels: Sequence[str],
 ) -> list[Slice]:
-    """Return a slice for each label that occurs, in the order of the labels.
+    """Return a slice for each label that occurs, in the order of the labels, of the quality [N].
 
-    Args:
-        quality: Of each answer, [N].
-        classes: The true class of each, [N]; or whether its text has each label, [N, C].
+    `classes` has the true class of each answer, [N]; or whether its text has each label, [N, C].
     """
     members = classes if classes.ndim == 2 else classes[:, None] == np.arange(len(labels))
     pairs = zip(labels, members.T, strict=True)
@@ -117,11 +113,7 @@ class Calibration:
 def calibration(
     confidence: NDArray[np.floating], right: NDArray[np.bool_] | NDArray[np.floating]
 ) -> Calibration:
-    """Return how often answers are right, by confidence.
-
-    Args:
-        confidence: Probability of each given answer, [N], at least one.
-        right: Whether each is right, [N].
+    """Return how often answers are `right`, [N], by the probability of each given answer, [N].
 
     Source: Guo et al. 2017, "On calibration of modern neural networks", section 2. Intervals:
         Wilson 1927.
@@ -168,13 +160,10 @@ def break_down(
     lengths: NDArray[np.integer],
     labels: Sequence[str],
 ) -> Breakdown | None:
-    """Return accuracy by confidence, length and label; None if a confidence is NaN.
+    """Return accuracy by confidence, length and label of N answers; None if a confidence is NaN.
 
-    Args:
-        right: Whether each answer is right, [N].
-        gold: Its true class, [N].
-        confidence: Probability of the predicted class, [N].
-        lengths: Number of tokens, including special ones, [N].
+    Confidence is the probability of the predicted class; lengths are in tokens, special ones
+    included.
     """
     if not np.isfinite(confidence).all():
         return None

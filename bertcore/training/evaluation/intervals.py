@@ -103,7 +103,6 @@ def bootstrap(
 
     Args:
         examples: One row for each example, [N, ...], N at least 1.
-        measure: Computes metrics by name from rows.
         num_resamples: Maximum number; fewer for very large data sets, but at least 100.
 
     Source: the same as `scipy.stats.bootstrap(method="percentile")`.
@@ -124,12 +123,9 @@ def bootstrap_counts(
 ) -> dict[str, tuple[float, float]]:
     """Return the 95% percentile bootstrap interval of each metric of a table of counts.
 
-    Resampling examples is equivalent to resampling the cells that count them. NaN for a single
-    example.
-
-    Args:
-        counts: Counts of any shape, such as a confusion matrix [C, C].
-        measure: Computes each metric [R] by name from R redrawn tables, [R, ...].
+    Resampling examples is equivalent to resampling the cells that count them, of any shape, such as
+    a confusion matrix [C, C]. `measure` computes each metric [R] by name from R redrawn tables, [R,
+    ...]. NaN for a single example.
     """
     generator, probabilities = np.random.default_rng(_SEED), counts.ravel() / counts.sum()
     step = max(1, _CHUNK_CELLS // counts.size)
@@ -145,13 +141,12 @@ def bootstrap_counts(
 
 
 def mean_interval(values: NDArray[np.floating]) -> Interval:
-    """Return the mean of independent numbers and its 95% interval by Student's t.
+    """Return the mean of independent numbers [N] and its 95% interval by Student's t.
 
-    Args:
-        values: [N]; with one value, low and high are NaN; with none, the mean is NaN, too.
+    With one value, low and high are NaN; with none, the mean is NaN, too.
 
     Source: the same as scipy.stats.ttest_1samp(values, 0).confidence_interval(). A bootstrap of a
-    few numbers, or the normal quantile instead of t's, covers the mean too rarely.
+        few numbers, or the normal quantile instead of t's, covers the mean too rarely.
     """
     from scipy import stats
 
@@ -168,8 +163,7 @@ def mean_interval(values: NDArray[np.floating]) -> Interval:
 def wilson_interval(num_right: ArrayLike, num_cases: ArrayLike) -> Interval:
     """Return the proportion of right cases and its Wilson score interval (95%).
 
-    Args:
-        num_right, num_cases: Counts, of broadcastable shapes; NaN if there are no cases.
+    Counts are of broadcastable shapes; NaN if there are no cases.
 
     Source: Wilson 1927; the same as scipy.stats.binomtest(...).proportion_ci(method="wilson"). It
         assumes independent cases, which is only roughly true for those of one sentence.

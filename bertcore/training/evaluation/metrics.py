@@ -47,10 +47,8 @@ def class_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]], NDArray[np.int64]]:
     """Return accuracy, macro F1 and Matthews correlation; for two classes also F1 of the second.
 
-    Macro F1 is the mean over the classes that occur among the gold or predicted labels.
-
-    Returns:
-        The metrics, their intervals, and the confusion matrix [C, C], gold by row.
+    Macro F1 is the mean over the classes that occur among the gold or predicted labels. With the
+    metrics come their intervals, and the confusion matrix [C, C], gold by row.
 
     Source: scikit-learn; GLUE (Wang et al. 2019), which takes class 1 as the positive one.
     """
@@ -95,7 +93,6 @@ def label_set_metrics(
 
     Args:
         gold, predicted: Whether each text has each label, [N, C].
-        with_intervals: Whether to bootstrap over the texts.
 
     Returns:
         The metrics ("accuracy" is exact match: a text is right if all its labels are), their
@@ -224,8 +221,7 @@ def entity_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]], dict[str, dict[str, float]]]:
     """Return precision, recall and F1 over whole entities, and the accuracy of tags.
 
-    Returns:
-        The metrics, their intervals (sentences are resampled), and those of each entity type.
+    With them come their intervals (sentences are resampled), and those of each entity type.
 
     Source: conlleval and seqeval: an entity is right if both its boundaries and its type are.
     """
@@ -322,9 +318,7 @@ def overlap_f1(answer: str, gold: str) -> float:
 def score_answer(answer: str, golds: Sequence[str]) -> tuple[float, float]:
     """Return exact match and F1 of an answer: the best over all accepted answers.
 
-    Args:
-        answer: "" stands for no answer.
-        golds: The accepted answers; if empty, there is no answer, and "" is right.
+    "" stands for no answer; it is right if none is accepted.
     """
     right = [gold for gold in golds if normalize(gold)] or [""]
     return max(exact_match(answer, g) for g in right), max(overlap_f1(answer, g) for g in right)

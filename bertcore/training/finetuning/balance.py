@@ -28,14 +28,10 @@ def reweigh(
 ) -> tuple[NDArray[np.float32], str]:
     """Return weights that make group and label independent where each pair of them occurs, [N].
 
-    They are N(group) N(label) / (N N(group, label)). The sums over each group and over each label
-    are then as without weights, and their mean is 1. The sentence says so, and which pairs no
-    example has, so that no weight can balance them.
-
-    Args:
-        groups: Group of each example, [N].
-        labels: Numbers of the examples' labels, [N].
-        names: Names of the labels, [C].
+    They are N(group) N(label) / (N N(group, label)), of the group and the number of the label of
+    each example, [N]. The sums over each group and over each label are then as without weights, and
+    their mean is 1. The sentence says so, and which pairs no example has, so that no weight can
+    balance them.
 
     ValueError if there is one group, more than `MOST_GROUPS`, or each group has one label.
     """
@@ -71,11 +67,9 @@ def reweigh(
 
 
 class Balance:
-    """Records the groups of examples as they are read, and weights their rows.
+    """Records the groups of examples as they are read, by `Example.row`, and weights their rows.
 
-    Args:
-        groups: Group of each row, by `Example.row`.
-        skip_bad_rows: Leave out examples without a group instead of rejecting the file.
+    With `skip_bad_rows` examples without a group are left out, else the file is rejected.
     """
 
     def __init__(self, column: str, groups: Mapping[int, str], *, skip_bad_rows: bool) -> None:
@@ -125,10 +119,8 @@ def weigh_by_bias(data: TaskData, biased: TaskModel, tokenizer: Tokenizer) -> Ta
     The weight is (1 - p) ** 2, with p the biased model's probability of the example's label.
 
     Args:
-        data: Examples with one label each.
         biased: Fine-tuned for the task; it should know little but the bias, as after a few
             examples.
-        tokenizer: Of the data's rows.
 
     ValueError if labels or vocabulary differ, or it is certain of every label.
 

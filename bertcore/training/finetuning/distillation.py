@@ -29,7 +29,6 @@ class DistilledTask(TaskWithLoss):
     Args:
         teacher: Of the same task and kind, with the same vocabulary and order of labels, on the
             student's device.
-        seed: Of the projection of TinyBERT's losses.
 
     ValueError if their layers cannot be compared.
 

@@ -262,14 +262,11 @@ def start_experiment(
     tokenizer: Tokenizer | None = None,
     data: Path | None = None,
 ) -> Experiment:
-    """Read the data and prepare a folder; nothing is written if the data cannot be used.
+    """Read the data and prepare a new folder; nothing is written if they cannot be used.
 
-    Args:
-        folder: New or empty.
-        tokenizer: The checkpoint's, if it is open already.
-        data: A folder of `draw_samples` with this sample; None reads the files of the settings.
-
-    ValueError if the folder is in use, or the data or the checkpoint cannot be used.
+    `tokenizer` is the checkpoint's, if it is open already; `data` a folder of `draw_samples`, None
+    reads the files of the settings. ValueError if the folder is in use, or the data or the
+    checkpoint cannot be used.
     """
     folder = folder.expanduser().resolve()
     check_new_folder(folder)
@@ -286,13 +283,9 @@ def start_experiment(
 def draw_samples(settings: Settings, folders: Mapping[Path, Division]) -> tuple[str, ...]:
     """Write the data of fine-tunings on samples of one file; return notes on how it was read.
 
-    The file is read twice, however many samples there are.
-
-    Args:
-        settings: Of all, but for the samples.
-        folders: The new folder of each sample, for `start_experiment`, and how it is drawn.
-
-    ValueError as `start_experiment`. RuntimeError if the disk is full.
+    The file is read twice, however many samples there are: a new folder for each, for
+    `start_experiment`, and how it is drawn. ValueError as `start_experiment`. RuntimeError if the
+    disk is full.
     """
     with _fetched(settings) as fetched:
         notes = _divide(settings, fetched, write_samples, folders)
@@ -306,10 +299,8 @@ def draw_samples(settings: Settings, folders: Mapping[Path, Division]) -> tuple[
 def hold_out(settings: Settings, folder: Path) -> tuple[Settings, tuple[str, ...]]:
     """Divide the training data into two files; return settings on these, and notes as above.
 
-    Args:
-        settings: With `held_out`; the first seed draws.
-
-    ValueError and RuntimeError as `draw_samples`.
+    The first seed of the settings, which have `held_out`, draws. ValueError and RuntimeError as
+    `draw_samples`.
     """
     with _fetched(settings) as fetched:
         division = Division(held_out=settings.held_out, seed=settings.seeds[0])
@@ -389,11 +380,7 @@ def _start(
 def open_models(
     settings: Settings, labels: tuple[str, ...], seed: int
 ) -> tuple[TaskModel, TaskModel | None]:
-    """Return the model to train, and its teacher if it has one.
-
-    Args:
-        labels: Labels of the training data, as `_known_labels` has them.
-        seed: Seed of a new head.
+    """Return the model to train, with a new head by `seed`, and its teacher if it has one.
 
     ValueError if a checkpoint cannot be used.
     """

@@ -167,11 +167,6 @@ def run_label_curve(
         folder: A new folder, or that of a stopped series.
         settings: From `make_settings`; its seeds are those of the series, and with `held_out` the
             first of them draws the dev data. None: continue with those in the folder.
-        num_labels: Numbers of labelled examples, each at least 2.
-        least_steps: Minimum number of steps of each fine-tuning.
-        on_progress: Called with the fraction done and the current stage.
-        on_note: Called with the number format.
-        should_stop: Asked after each step.
 
     Returns:
         The finished part; `num_planned` shows whether it is complete.

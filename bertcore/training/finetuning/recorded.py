@@ -18,12 +18,7 @@ everything; "untrained" is everything from random weights."""
 
 
 def is_trained(name: str, part: str, num_layers: int) -> bool:
-    """Return whether a parameter of the encoder is trained.
-
-    Args:
-        name: As in `named_parameters` of a task's network.
-        part: One of PARTS.
-    """
+    """Return whether a parameter of a task's network, by its name, is trained with one of PARTS."""
     if part in ("all", "untrained"):
         return True
     first = {"head": num_layers, "top": num_layers - TOP, "bottom": 0}[part]

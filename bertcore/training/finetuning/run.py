@@ -89,8 +89,6 @@ class Finetuning:
     batch, and the main one writes.
 
     Args:
-        model: A model with a head, new or not; its weights are changed.
-        train, dev: Data with the model's labels.
         folder: Folder of this run; created if missing. A saved state in it is resumed.
         processes: The processes that train together; None takes those of the launcher.
         teacher: The model from which to learn, in addition to the labels; None: there is none.

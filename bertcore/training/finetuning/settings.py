@@ -119,14 +119,11 @@ def make_settings(
     Args:
         task, train, dev: The task, and the data to train and to score on: files, or names as for
             `fetch_hub_data`. `dev` is None with `held_out`.
-        learning_rates: Rates to try; an empty list takes the default for the checkpoint's size.
-        seeds: Seeds to try with each rate.
         max_seq_length: Longest input in tokens; None takes 128 (qa: 384) or the number of
             positions, if lower.
         layers: Layers of the checkpoint with which the model starts; None takes all.
         teacher: A fine-tuned checkpoint to learn from; None: learn only from labels.
         distill: The weights of the distillation losses; None takes `DistillConfig.for_task`.
-        options: Further fields of Settings and of FinetuneConfig.
 
     ValueError if a setting is out of range or meaningless for the task. RuntimeError if the files
     of the checkpoint are damaged.

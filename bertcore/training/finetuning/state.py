@@ -31,11 +31,7 @@ from bertcore.training.tasks.model import TaskModel
 
 @contextmanager
 def explained(folder: Path, what: str, *, can_resume: bool = True) -> Iterator[None]:
-    """Turn an error on writing, such as that of a full disk, into a RuntimeError with advice.
-
-    Args:
-        what: What is written, the subject of the sentence.
-    """
+    """Turn an error on writing `what`, such as a full disk, into a RuntimeError with advice."""
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
@@ -69,15 +65,10 @@ def load_state(folder: Path) -> dict[str, Any] | None:
 
 
 def save_model(model: TaskModel, target: Path, *, max_seq_length: int | None) -> None:
-    """Write a checkpoint of a run, such as its best one, atomically.
+    """Write a checkpoint of a run, such as its best one, atomically; an older one is replaced.
 
-    It is on the disk when this returns, so no state refers to a lost checkpoint.
-
-    Args:
-        target: The checkpoint's folder, in the run's or below it; an older one is replaced.
-        max_seq_length: Longest input in tokens of the run.
-
-    RuntimeError as `explained`; the older one stays.
+    It is on the disk when this returns, so no state refers to a lost checkpoint. RuntimeError as
+    `explained`; the older one stays.
     """
     with explained(target.parent, "the checkpoint"):
         replace(model, max_seq_length=max_seq_length).save(target)
@@ -113,12 +104,7 @@ def save_epoch(model: TaskModel, folder: Path, epoch: int, *, max_seq_length: in
 def kept_epochs(folder: Path) -> dict[str, list[Path]]:
     """Return the kept checkpoints of all runs in or below a folder, the first epoch first.
 
-    Args:
-        folder: A folder of runs, of a fine-tuning, or of several fine-tunings.
-
-    Returns:
-        Checkpoints by the name of the run, such as "sst2/lr-0.0003-seed-1" in a folder that
-        contains "sst2".
+    By the name of the run, such as "sst2/lr-0.0003-seed-1" in a folder that contains "sst2".
     """
     by_run: dict[str, list[Path]] = {}
     for place in _PLACES:
@@ -161,10 +147,7 @@ class DevErrors:
 def find_dev_errors(
     task: Task, examples: Iterable[Example], predictions: Sequence[Mapping[str, Any]], *, step: int
 ) -> DevErrors:
-    """Return the wrong answers among predictions.
-
-    Args:
-        predictions: Of `Task.score`, one for each example.
+    """Return the wrong answers among predictions, those of `Task.score`, one for each example.
 
     ValueError if there are more or fewer examples than predictions.
     """

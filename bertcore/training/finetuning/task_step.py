@@ -38,11 +38,7 @@ class Totals(NamedTuple):
 
 
 class TaskWithLoss(nn.Module):
-    """A task network and its loss as one module, which is distributed over processes.
-
-    Args:
-        module: The task network, shared, not copied.
-    """
+    """A task network, shared, and its loss as one module, which is distributed over processes."""
 
     def __init__(
         self,
@@ -57,11 +53,9 @@ class TaskWithLoss(nn.Module):
         self.attention, self.class_weights = attention, class_weights
 
     def forward(self, batch: Batch, hidden: Tensor | None, totals: Totals | None) -> Tensor:
-        """Return the loss of a batch or of a part of it.
+        """Return the loss of a batch, or of a part of the batch that has these totals.
 
-        Args:
-            hidden: The result of `TaskModule.encode`, if computed already.
-            totals: Totals of the batch of which this is a part; None: it is the whole batch.
+        `hidden` is the result of `TaskModule.encode`, if computed already.
         """
         total = None if totals is None else totals.weight
         logits = self.logits(batch, hidden)
@@ -90,13 +84,10 @@ def training_attention(device: torch.device, dtype: str) -> AttentionFunction:
 
 
 class TaskStep:
-    """Training steps of a task network.
+    """Training steps of a task network, on the processes' device and in training mode.
 
-    Args:
-        module: The module, on the processes' device, in training mode.
-        processes: The processes that train together; each takes an equal part of every batch.
-        dtype: "bfloat16" (autocast) or "float32".
-        max_grad_norm: Gradients are scaled down to this norm.
+    Each process takes an equal part of every batch. `dtype` is "bfloat16" (autocast) or "float32";
+    gradients are scaled down to the norm `max_grad_norm`.
     """
 
     def __init__(

@@ -61,11 +61,8 @@ def read_pairs(path: Path, *, bad_rows: BadRows | None = None) -> PairFile:
     """Read the minimal pairs of a table or of JSON lines, such as those of BLiMP.
 
     The sentences are in columns with one of the usual names (GOOD, BAD). Every other column with 2
-    to MOST_GROUPS values, at least one of them on several rows, groups the pairs.
-
-    Args:
-        path: .csv, .tsv or .jsonl, optionally compressed as .gz or .xz.
-        bad_rows: Collects rows that cannot be used; None rejects them.
+    to MOST_GROUPS values, at least one of them on several rows, groups the pairs. `bad_rows`
+    collects rows that cannot be used; None rejects them.
 
     ValueError if a column is missing (the message lists the columns), a row cannot be used, no row
     is left, or the file cannot be read.
@@ -155,10 +152,7 @@ def score_pairs(
     """Yield the scores of pairs, PAIRS_AT_ONCE at a time, in order.
 
     Args:
-        bert: A checkpoint with a masked-word or next-token head.
-        pairs: At least one.
         bad_rows: Collects pairs with a sentence that is too long; None rejects them.
-        progress: Called with the fraction done.
 
     ValueError if there is neither a masked-word nor a next-token head, a sentence has no token or
     too many, or its score is not finite.
@@ -245,10 +239,6 @@ class GroupAccuracy:
 def accuracies(scores: Sequence[PairScore], columns: Sequence[str] = ()) -> list[GroupAccuracy]:
     """Return the accuracy on all pairs, then by each column in order of its groups' names.
 
-    Args:
-        scores: At least one.
-        columns: Names of the grouping columns, [G].
-
     ValueError if there is no score.
     """
     if not scores:
@@ -278,10 +268,9 @@ def _accuracy(column: str, group: str, margins: NDArray[np.float64]) -> GroupAcc
 class PretrainingExam:
     """The score of a training run on our own pairs, if its vocabulary can read them.
 
-    Args:
-        tokenizer: The run's tokenizer. If it lacks words of the pairs, or splits them into more
-            than MOST_PIECES pieces on average, it was made for another language: no exam.
-        max_length: Longest input of the network, tokens.
+    If the run's tokenizer lacks words of the pairs, or splits them into more than MOST_PIECES
+    pieces on average, it was made for another language: no exam. `max_length` is the network's
+    longest input.
     """
 
     MOST_PIECES = 2.0
@@ -302,8 +291,7 @@ class PretrainingExam:
     def accuracy(self, network: Network) -> float | None:
         """Return the fraction of pairs that a network gets right; None if it cannot read them.
 
-        Args:
-            network: A network with a masked-word head; its mode is restored afterwards.
+        The network has a masked-word head; its mode is restored afterwards.
         """
         if not self._pairs or network.mlm is None:
             return None

@@ -44,9 +44,7 @@ class DistillationWithLoss(nn.Module):
         student: A network with a masked-word head; shared, not copied. If rows are pairs, its
             next-sentence head also learns their labels.
         teacher: A network with a masked-word head and the same vocabulary, on the student's device.
-        config: The weights of the losses.
         dtype: "bfloat16" or "float32": its compute format.
-        seed: Seed of the projection of TinyBERT's losses.
 
     ValueError if their states cannot be compared, the teacher has no masked-word head, or the
     losses have two phases.
@@ -199,17 +197,10 @@ def soft_word_loss(
 ) -> Tensor:
     """Return the sum over rows of `soft_target_loss` of their logits, a float32 scalar.
 
-    Both networks' logits of all tokens would be the largest tensors by far. So each chunk of rows
-    goes from logits to gradients at once, and the logits are not kept: the same work with less
-    memory traffic.
-
-    Args:
-        vectors: Input of the student's decoder, [N, E]; with gradients.
-        decoder: The student's decoder; with gradients.
-        teacher_vectors, teacher_decoder: Those of the teacher; without gradients.
-        temperature: Divides the logits.
-
-    Under autocast, the products are computed in its format.
+    Vectors are the decoder's input, [N, E]; the student's have gradients, the teacher's none. Both
+    networks' logits of all tokens would be the largest tensors by far. So each chunk of rows goes
+    from logits to gradients at once, and the logits are not kept: the same work with less memory
+    traffic. Under autocast, the products are computed in its format.
     """
     device = vectors.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32

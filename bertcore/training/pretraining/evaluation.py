@@ -84,14 +84,10 @@ class ObjectiveScores:
 def evaluate_pretraining(
     network: Network, batches: Iterable[Batch], tokenizer: Tokenizer, *, autocast: bool = False
 ) -> PretrainingScores:
-    """Score a network on held-out batches.
+    """Score a network on held-out batches of `fixed_batches`; its mode is restored afterwards.
 
-    Args:
-        network: A network with a masked-word head and, for pairs, a next-sentence head; its mode is
-            restored afterwards.
-        batches: From `fixed_batches`.
-        tokenizer: The tokenizer, for the characters of each token.
-        autocast: Compute in bfloat16, as in training.
+    It has a masked-word head and, for pairs, a next-sentence head. The tokenizer gives the
+    characters of each token; `autocast` computes in bfloat16, as in training.
 
     ValueError if there is no batch, or the checkpoint lacks a head that they need or has causal
     attention.
@@ -145,15 +141,10 @@ def _sums(
 
 
 class HeldOut:
-    """The held-out rows of every evaluation of every run with these settings.
+    """The held-out rows, `num_rows` at most, of every evaluation of every run with these settings.
 
     Objectives other than BERT's masked words are scored by their own loss and, if they learn to
-    fill masks, also on BERT's masks.
-
-    Args:
-        tokenizer, config: Those of the run.
-        seed: Determines the rows and how they are changed.
-        num_rows: Maximum number of rows.
+    fill masks, also on BERT's masks. `seed` determines the rows and how they are changed.
 
     ValueError if the objective has nothing to predict in them.
     """
@@ -191,14 +182,10 @@ class HeldOut:
     def score(
         self, network: Network, companion: nn.Module | None, *, dtype: str
     ) -> PretrainingScores | ObjectiveScores:
-        """Score a network; its mode is restored afterwards.
+        """Score a network, with the module trained beside it; its mode is restored afterwards.
 
-        Args:
-            network: A network of the objective.
-            companion: The module trained beside it.
-            dtype: "bfloat16" or "float32", as in training.
-
-        ValueError if the held-out text gives no row.
+        `dtype` is "bfloat16" or "float32", as in training. ValueError if the held-out text gives no
+        row.
         """
         objective, autocast, masked = self._objective, dtype == "bfloat16", None
         if objective.fills_masks:
@@ -216,11 +203,7 @@ def check_hidden(
 ) -> None:
     """Reject a text in which an objective hides nothing; read no further than needed.
 
-    Args:
-        config: The objective's settings.
-        text: The text in words.
-
-    ValueError if there are batches, but none has anything to predict.
+    `text` is its name in words. ValueError if there are batches, but none has anything to predict.
     """
     counts = []
     for batch in batches:
@@ -325,10 +308,7 @@ def causal_rows(
     Args:
         documents: Each as its paragraphs (`read_documents`); line breaks between them are kept for
             vocabularies that have them.
-        bert: A model that predicts the next token.
         max_seq_length: T, at least 3.
-        seed: Determines which rows are chosen.
-        num_rows: Maximum number of rows.
 
     ValueError if T is out of range, there is no token, or no token begins a text.
     """
@@ -368,11 +348,7 @@ def _document_ids(
 def evaluate_next_tokens(
     bert: Model, rows: Sequence[Row], *, progress: Callable[[float], None] | None = None
 ) -> CausalScores:
-    """Score a causal model on held-out rows.
-
-    Args:
-        bert: A model that predicts the next token.
-        rows: Rows from `causal_rows`.
+    """Score a model that predicts the next token on rows of `causal_rows`.
 
     ValueError if there is no row, or the model does not predict the next token.
     """

@@ -103,12 +103,6 @@ def pretraining_loss(
 ) -> Losses:
     """Return the loss of a batch; the masked-word head runs on hidden positions only.
 
-    Args:
-        network: A network with a masked-word head and, for pairs, a next-sentence head.
-        batch: A batch on the network's device.
-        attention: How to attend.
-        word_loss: Computes the masked words' loss from vectors.
-
     Returns:
         "loss", the sum of "mlm_loss", the mean over hidden tokens, and "nsp_loss", the mean over
         pairs, of next sentences or of sentence order; "mlm_correct", the number of hidden tokens
@@ -178,10 +172,7 @@ def loss_at_places(
 ) -> tuple[Tensor, Tensor]:
     """Return the mean loss of the predicted tokens of the whole batch, and how many were right.
 
-    Args:
-        vectors: Input of the decoder, [B * P, E].
-        table, bias: The decoder.
-        batch: Its "labels" and "weights" are used.
+    `vectors` are the decoder's input, [B * P, E]; of the batch "labels" and "weights" are used.
     """
     weights = batch["weights"].flatten()
     labels = batch["labels"].flatten()
@@ -194,10 +185,7 @@ def fastest(
 ) -> tuple[AttentionFunction, WordLoss]:
     """Return the fastest attention and word loss; all versions compute the same.
 
-    Args:
-        network: A network on its device.
-        dtype: "bfloat16" or "float32": its compute format.
-        is_compiled: Whether it will be compiled.
+    For a network on its device, computing in `dtype` ("bfloat16" or "float32").
     """
     fast = dtype == "bfloat16" and network.token_table.device.type == "cpu"
     return (
@@ -209,13 +197,8 @@ def fastest(
 class NetworkWithLoss(nn.Module):
     """A network and its loss as one module, which is compiled and spread over processes.
 
-    Objectives with other losses than BERT's override `forward`.
-
-    Args:
-        network: The network; shared, not copied.
-        companion: The module that the objective trains beside it; shared too.
-        dtype: "bfloat16" or "float32": its compute format.
-        is_compiled: Whether it will be compiled.
+    Objectives with other losses than BERT's override `forward`. Network and companion, which the
+    objective trains beside it, are shared; `dtype` is "bfloat16" or "float32".
     """
 
     def __init__(

@@ -62,8 +62,6 @@ class Pretraining:
     """A run that trains to its end or until stopped. Building it writes nothing.
 
     Args:
-        folder: Folder for metrics and checkpoints.
-        tokenizer: A tokenizer with `shape.vocab_size` pieces.
         train, valid: Packed corpora; `valid` is held out.
         start_from: The network to start from, of that shape, if `train_config.start` is
             "checkpoint".
@@ -240,7 +238,6 @@ class Pretraining:
         writes, and all get the same scores.
 
         Args:
-            on_progress: Called after each step.
             should_stop: Called after each step; True saves a checkpoint and returns None, unless
                 that step was the last. True in one of several processes stops them all.
             on_notice: Called with sentences for the user, such as how long compiling took, which
@@ -479,14 +476,9 @@ def check_settings(shape: BertConfig, train_config: TrainConfig, data_config: Da
 def check_objective(shape: BertConfig, config: DataConfig, *, goes_on: bool) -> None:
     """Reject an objective with which a network of this shape cannot be trained.
 
-    Args:
-        shape: The shape of the requested network, or of the checkpoint.
-        config: The objective, its rows and its share of hidden tokens.
-        goes_on: Whether training continues from a checkpoint of that shape.
-
-    ValueError if the rows are longer than the position table, the network does not fit the
-    objective, more tokens are to be hidden than a short pair has, or the segment table has fewer
-    than two rows for pairs.
+    `goes_on` says that training continues from a checkpoint of that shape. ValueError if the rows
+    are longer than the position table, the network does not fit the objective, more tokens are to
+    be hidden than a short pair has, or the segment table has fewer than two rows for pairs.
     """
     for name, phase in (("max_seq_length", config), ("long_seq_length", config.long_phase())):
         if phase is not None and phase.max_seq_length > shape.max_length:

@@ -64,11 +64,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 def check_inputs(
     folder: Path, corpus: Sequence[Path], valid: Path, *, rows: RowKind = "pairs"
 ) -> None:
-    """Reject inputs that are visibly wrong, before the texts are read completely.
-
-    Args:
-        corpus, valid: Text files.
-        rows: The rows to make of them.
+    """Reject text files that are visibly wrong, before they are read completely.
 
     ValueError if the folder is not empty, a file is missing or does not begin as text, or a text
     has too few documents or sentences for next-sentence pairs. OSError if a file cannot be opened.
@@ -99,17 +95,12 @@ def start_run(
     """Pack the corpora, build the run, and write its folder, completely or not at all.
 
     Args:
-        folder: New or empty.
-        corpus: Training text files.
-        valid: Held-out text file.
         tokenizer: Copied into the run. None: that of `start_from`, or one that is learned from
             `corpus`, with as many pieces as the shape has.
         vocabulary: How it is learned: further arguments of `train_tokenizer`.
-        shape: None: that of `start_from`.
         start_from: The checkpoint to start from; copied into the run.
         teacher: A teacher that the network learns from besides the text; copied into the run.
         command: The typed command, for the run's config.json.
-        on_stage: Called with the stage of the preparation and its fraction.
 
     ValueError if the folder is not empty, a file cannot be read, or settings do not fit. OSError if
     a file cannot be opened or written.
@@ -239,13 +230,10 @@ def _pack_texts(
 
 
 def unigram_entropy(ids: NDArray[np.generic], vocab_size: int) -> float:
-    """Return the entropy of the pieces' frequencies, nats.
+    """Return the entropy of the pieces' frequencies, nats; the ids may be memory-mapped.
 
     At this masked-word loss, a model predicts frequent words regardless of context: the plateau
     that small BERTs have to leave.
-
-    Args:
-        ids: At least one, below `vocab_size`; may be memory-mapped, and is read in blocks.
 
     >>> round(unigram_entropy(np.array([1, 1, 2, 2]), 3), 4)  # two equally frequent words: ln 2
     0.6931

@@ -39,15 +39,11 @@ _BLOCK = 4_000_000
 
 @torch.no_grad()
 def warm_start(network: Network, corpus: PackedCorpus, generator: Generator) -> None:
-    """Replace some initial weights of a network by statistics of the text.
+    """Replace some initial weights of an initialised network by statistics of the training text.
 
-    Token table: word vectors (`word_vectors`). Masked-word bias: log frequency of each word.
-    Position table, if there is one: sinusoids. Everything else stays as initialised.
-
-    Args:
-        network: An initialised network, with or without a masked-word head.
-        corpus: The training text (never the held-out text).
-        generator: Determines the vectors of unseen words.
+    Token table: word vectors (`word_vectors`; unseen words get vectors of `generator`). Masked-word
+    bias, if there is a head: log frequency of each word. Position table, if there is one:
+    sinusoids. Everything else stays as initialised.
 
     Source: ours. The parts: positive pointwise mutual information, Levy and Goldberg 2014;
         sinusoids, Vaswani et al. 2017.
@@ -151,8 +147,6 @@ def starting_network(
         config: Its `start`, `seed` and `dropout`. Checkpoints record the dropout for fine-tuning:
             weights trained without any lose accuracy with it (EXPERIMENTS.md).
         corpus: The training text; None if all weights are about to be replaced.
-        start_from: With `config.start` "checkpoint": the network whose weights are used.
-        heads: The network's heads: those that the objective trains.
         on_notice: Called with a sentence on heads that the checkpoint lacks, which start from
             noise, and on its heads that are left out.
 
@@ -243,15 +237,9 @@ def extend_positions(table: Tensor, num_trained: int, *, offset: int = 0) -> int
     The warm start gives each position a sinusoid, but short rows then train only the first ones, so
     the others no longer fit the network when long rows begin. Therefore the change from sinusoid to
     learned vector is fitted on the trained positions (ridge regression) and applied to the others.
-    Positions that differ from the warm start have been trained, and are kept.
-
-    Args:
-        table: Position embeddings, [P, D]; changed in place.
-        num_trained: Number of tokens in short rows.
-        offset: Position of the first token (RoBERTa's is not 0).
-
-    Returns:
-        The number of positions that were changed.
+    Positions that differ from the warm start have been trained, and are kept. The table [P, D] is
+    changed in place; return how many positions were. `offset` is the position of the first token
+    (RoBERTa's is not 0).
 
     Source: ours.
     """

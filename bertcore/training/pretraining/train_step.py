@@ -20,13 +20,10 @@ from bertcore.training.pretraining.objectives.objective import Objective
 class TrainStep:
     """Training steps: the network with its loss, compiled or not, in one process or several.
 
-    Args:
-        network: The network, on the processes' device, in training mode.
-        companion: A module that the objective trains beside the network.
-        dtype: "bfloat16" (autocast) or "float32".
-        max_grad_norm: Gradients are scaled down to this norm.
-        with_loss: The network with another loss, such as a teacher's; None: the objective's. Its
-            result has the fields of the objective's and possibly more.
+    The network is on the processes' device, in training mode; the objective trains `companion`
+    beside it. `with_loss` is the network with another loss, such as a teacher's, whose result has
+    the fields of the objective's and possibly more. `dtype` is "bfloat16" (autocast) or "float32";
+    gradients are scaled down to the norm `max_grad_norm`.
     """
 
     def __init__(

@@ -21,10 +21,7 @@ class TaskAnswer(ABC):
 
     @abstractmethod
     def target(self, source: TaskInput, word: int = 1) -> Target:
-        """Return the attribution target of the given answer.
-
-        Args:
-            word: For a tagger: the word whose tag is explained, an index into `source.words`.
+        """Return the attribution target of the given answer, a tagger's at a word.
 
         ValueError if there is no answer to explain.
         """
@@ -33,13 +30,9 @@ class TaskAnswer(ABC):
     def goal(self, source: TaskInput, word: int | None, label: int | None, change: float) -> Goal:
         """Return the goal of a search for counterfactuals.
 
-        Args:
-            word: For a tagger: the word whose tag should change.
-            label: For several labels at once: the one whose yes or no should change; None takes the
-                most probable one.
-            change: For a regression: the smallest change in the score that counts.
-
-        ValueError if a tagger gets no word.
+        For a tagger the word whose tag should change; for several labels at once the one whose yes
+        or no should, None for the most probable one; for a regression the smallest change in the
+        score that counts. ValueError if a tagger gets no word.
         """
 
 

@@ -67,8 +67,6 @@ def compute_features(
         folder: The folder for a file if the states need more than `in_memory_bytes`. The open file
             has no name there, so a killed process leaves nothing behind.
         dtype: "bfloat16" (autocast) or "float32"; float32 is kept.
-        should_stop: Called after each batch; True stops.
-        in_memory_bytes: See `folder`.
 
     StoppedEarly if stopped.
     """

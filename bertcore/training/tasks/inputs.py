@@ -72,13 +72,9 @@ class ChoiceInput(TaskInput):
         return self.word_spans[word]
 
     def merge(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Sum token values over the word pieces of each word, over all rows.
+        """Sum token values over the word pieces of each word, over all rows, [..., W].
 
-        Args:
-            values: Values of the rows one after the other, each padded to the longest, [..., N T].
-
-        Returns:
-            [..., W]
+        They are those of the rows one after the other, each padded to the longest, [..., N T].
         """
         by_row = values.reshape(*values.shape[:-1], len(self.rows), -1)
         sums = [
@@ -91,12 +87,9 @@ class ChoiceInput(TaskInput):
 def choice_input(
     text: str, choices: Sequence[str], rows: Sequence[Encoding], template: Template
 ) -> ChoiceInput:
-    """Return a text with its choices.
+    """Return a text with its choices, at least one.
 
-    Args:
-        text: The text with which each choice is read.
-        choices: At least one.
-        rows: The text and each choice as a pair; some may have lost more of the text than others.
+    `rows` are the text and each choice as a pair; some may have lost more of the text than others.
     """
     kept = [row.text_ids.count(0) for row in rows]
     main = kept.index(max(kept))

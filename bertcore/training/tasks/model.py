@@ -120,10 +120,7 @@ class TaskModel:
     def require_parts(self, what: str) -> TaskNetwork:
         """Return the network, whose layers can be read and changed.
 
-        Args:
-            what: What needs them, the subject of the error message.
-
-        ValueError if it runs on `transformers` code.
+        `what` needs them, the subject of the message. ValueError if it runs on `transformers` code.
         """
         if isinstance(self.module, TaskNetwork):
             return self.module
@@ -202,10 +199,8 @@ def start_task_model(
         labels: Labels of "classify", "pair" and "tag", at least two. A kept head has its own names
             (`match_labels`) and order of them, and may have more.
         generator: Random source of the new head (and of a pooler, if there is none), on the CPU.
-        new_head: Start with a new head even if the checkpoint has one.
         features: For "tag" and "classify": what a BiLSTM reads of the encoder, which is not
             changed; of FEATURES.
-        pooling: For a task of whole texts: what its head reads, of POOLINGS.
         is_untrained: Use only shape and vocabulary: random weights by the seed of `generator`, and
             a new head.
 
@@ -250,8 +245,7 @@ def kept_labels(
 ) -> tuple[str, ...] | None:
     """Return the labels of a checkpoint's head if `start_task_model` keeps it.
 
-    Returns:
-        None if it gets a new head, or its answers are no labels.
+    None if it gets a new head, or its answers are no labels.
     """
     chosen = find_task(task, features=features)
     stored = _kept_head(source, chosen, allow_pickle=allow_pickle)
@@ -547,10 +541,7 @@ def _check_read(module: TaskModule) -> None:
 
 
 def check_labels(task: Task, labels: Collection[str]) -> None:
-    """Reject labels that cannot be learned.
-
-    Args:
-        labels: The labels, or how often each occurs.
+    """Reject labels (or how often each occurs) that cannot be learned.
 
     ValueError if there is only one, there are too many, one is named twice, or each occurs once.
     """
@@ -588,10 +579,7 @@ _KINDS = {
 
 
 def read_task_head(bert: Model) -> TaskReader | None:
-    """Return the task head of an opened checkpoint, on its device and in its number format.
-
-    Returns:
-        None if there is none.
+    """Return the task head of an opened checkpoint, on its device; None if it has none.
 
     ValueError if it cannot be applied to one text: a multiple-choice head, a BiLSTM over several
     layers, a regression of several numbers, a head of unknown kind or of another architecture, or

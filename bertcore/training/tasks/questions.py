@@ -76,9 +76,7 @@ def question_rows(
     does not contain all of it, or if there is none.
 
     Args:
-        max_length: Longest row in tokens.
         doc_stride: Tokens from one window's start to the next's, at least 1.
-        is_train: Whether texts and windows are not needed afterwards.
 
     ValueError if there is no room for text after a question.
 
@@ -122,13 +120,10 @@ def question_rows(
 
 
 def find_answers(questions: Questions, logits: Sequence[NDArray[np.float32]]) -> list[Answer]:
-    """Return the best answer to each question over all its windows.
+    """Return the best answer to each question over all its windows, of logits [T, 2] of each.
 
     In each window the 20 best starts and ends are tried; an answer has at most 30 tokens, and
     counts only in the window in which its first token has the most context on both sides.
-
-    Args:
-        logits: Start and end logits of each window, [T, 2].
 
     Source: google-research/bert run_squad.py, write_predictions.
     """

@@ -46,7 +46,6 @@ def read_task_data(
             sentences of "tag" and texts of "qa" become several rows.
         labels: The classes with which those of the file are matched (`match_labels`); None collects
             them from the file.
-        skip_bad_rows: Leave out rows that cannot be used instead of rejecting the file.
         doc_stride: For "qa": tokens from one window's start to the next's.
         is_train: Whether it is learned: for "qa", rows for training need no texts afterwards.
         change: Receives the examples and returns those to use.
@@ -85,12 +84,9 @@ def file_labels(
 ) -> FileLabels:
     """Return what finds out what the labels of a file stand for; used for one file.
 
-    Args:
-        known: The classes with which labels of the file are matched and whose names they take; None
-            takes those of the file.
-        columns: Its `label_map` overrules.
-
-    ValueError if the label map cannot be read, or names other labels than the known ones.
+    They are matched with `known` classes and take their names; None takes those of the file. The
+    columns' `label_map` overrules. ValueError if the label map cannot be read, or names other
+    labels than the known ones.
     """
     label_map = read_label_map(columns.label_map)
     if not task.has_labels and label_map:
@@ -110,10 +106,8 @@ def read_examples(
 ) -> Iterable[Example]:
     """Return the examples of a file, read one by one, with what their labels stand for.
 
-    Args:
-        labels: From `file_labels`; None takes the labels of the file.
-
-    ValueError as `read_task_data`, also while they are read.
+    `labels` are from `file_labels`; None takes those of the file. ValueError as `read_task_data`,
+    also while they are read.
     """
 
     def read(bad: BadRows) -> Iterable[Example]:
@@ -136,16 +130,11 @@ def stream_examples(
     rows_at_once: int = ROWS_AT_ONCE,
     read: ReadParts | None = None,
 ) -> Iterator[ExampleBlock]:
-    """Yield a file part by part.
+    """Yield a file part by part, of `rows_at_once` examples.
 
-    Memory is bounded by one part, whatever the size of the file; only SQuAD's JSON is read whole.
-
-    Args:
-        labels: The model's classes; a row whose label matches none is a bad one.
-        rows_at_once: Number of examples per part.
-        read: Called in place of `read_parts`.
-
-    ValueError as `read_task_data`.
+    Memory is bounded by one part, whatever the size of the file; only SQuAD's JSON is read whole. A
+    row whose label matches none of `labels` is a bad one; `read` is called in place of
+    `read_parts`. ValueError as `read_task_data`.
     """
     known = labels if task.has_labels else None
     parts = (read or read_parts)(
@@ -224,11 +213,9 @@ def survey(
 ) -> Survey:
     """Return a survey of a file; memory is bounded, whatever its size.
 
-    Args:
-        labels: Those that are known: rows with others are bad; None takes those of the file.
-        on_rows: Called with the number of examples from time to time; may raise to stop.
-
-    ValueError if the file cannot be read.
+    Rows with others than the known `labels` are bad; None takes those of the file. `on_rows` is
+    called with the number of examples from time to time; may raise to stop. ValueError if the file
+    cannot be read.
     """
     chosen = find_task(task)
     bad = BadRows(skip=True)
@@ -265,11 +252,8 @@ def column_values(
 ) -> dict[int, str]:
     """Return the value of each row in a column, by `Example.row`; "" if it has none.
 
-    Args:
-        task: Name of a task on texts, pairs or choices.
-        column: Its name, or its number from 1.
-
-    ValueError if the file cannot be read, there is no such column, or it is another task's.
+    The column is given by its name, or its number from 1. ValueError if the file cannot be read,
+    there is no such column, or it is for a task that answers for each token.
     """
     if find_task(task).answers_each_token:
         raise ValueError(f"{option} is for tables of texts, not for the task {task!r}.")

@@ -31,8 +31,6 @@ def score_model(
     """Return scores and predictions of a model, computed in the format of its weights.
 
     Args:
-        module: The module, on any device; its mode is restored.
-        data: The data, with labels numbered as the model's classes.
         in_full: Whether to bootstrap (slower than the model on small data) and to break the answers
             down by confidence, length and label.
         features: The encoder's states of the rows, if computed already.

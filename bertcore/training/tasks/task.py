@@ -110,12 +110,10 @@ class Task(ABC):
         return {"features": "token", "text-features": "sequence"}.get(self.kind, self.kind)
 
     def reads_head(self, kind: str | None, problem: str) -> bool:
-        """Return whether a checkpoint's head is one of this task.
+        """Return whether a checkpoint's head, of one of TASK_CLASSES or None, is one of this task.
 
-        Args:
-            kind: Kind of the head, one of TASK_CLASSES; None: a class without a head.
-            problem: The head's `problem_type` in Hugging Face's words, "" if config.json has none;
-                "regression" also for a head with one output and no type.
+        `problem` is its `problem_type` in Hugging Face's words, "" if config.json has none;
+        "regression" also for a head with one output and no type.
         """
         return kind == self.head_kind
 
@@ -186,8 +184,6 @@ class Task(ABC):
         """Return the loss of a batch in nats, or squared units of a regression; a float32 scalar.
 
         Args:
-            logits: Logits of `TaskNetwork`.
-            targets: Targets, as in `Batch`.
             class_weights: One for each class, float32; None weights all alike. With weights, the
                 mean is weighted.
             total: For a part of a batch: `loss_weight` of the whole batch, so that the parts'
@@ -215,11 +211,7 @@ class Task(ABC):
     def loss_weight(
         self, targets: NDArray[np.generic], class_weights: Tensor | None = None
     ) -> float:
-        """Return the divisor of the summed loss of a batch: its targets, or their weights.
-
-        Args:
-            targets: Targets of the whole batch, from `Rows.targets_of`.
-        """
+        """Return the divisor of the summed loss of a whole batch: its targets, or their weights."""
         if class_weights is None:
             return self.num_targets(targets)
         classes = targets[targets != IGNORED].astype(np.int64)
@@ -232,11 +224,7 @@ class Task(ABC):
     def soft_loss(self, logits: Tensor, wanted: Tensor, batch: Batch, temperature: float) -> Tensor:
         """Return the loss against a teacher's logits, summed over the batch's targets.
 
-        Args:
-            logits, wanted: Logits of student and teacher.
-            temperature: Temperature of both softmaxes.
-
-        Source: Hinton et al. 2015.
+        `temperature` is that of both softmaxes. Source: Hinton et al. 2015.
         """
         return soft_target_loss(logits, wanted, temperature).sum()
 
@@ -273,12 +261,9 @@ class Task(ABC):
         return answers, predictions
 
     def score(self, outputs: Iterable[Outputs], data: TaskData, *, in_full: bool) -> Scored:
-        """Return scores and predictions.
+        """Return scores and predictions of the outputs of all batches, each used once.
 
-        Args:
-            outputs: Outputs of all batches, each used once.
-            in_full: Whether to add bootstrap intervals and a breakdown by confidence, length and
-                label.
+        `in_full` adds bootstrap intervals and a breakdown by confidence, length and label.
         """
         logits, loss = logits_of_rows(outputs, data.rows)
         answers, predictions = self.judged(data, logits, self.convention(data, logits))
@@ -311,11 +296,7 @@ class Task(ABC):
     def wrong_answer(
         self, example: Any, prediction: Mapping[str, Any], number: int
     ) -> WrongAnswer | None:
-        """Return a wrong prediction with its text; None if it is right.
-
-        Args:
-            number: Number of the example, from 1.
-        """
+        """Return a wrong prediction with its text and its number, from 1; None if it is right."""
 
     # ---- answers, to be explained ----
 
@@ -326,11 +307,7 @@ class Task(ABC):
 
     @abstractmethod
     def answer(self, source: TaskInput, logits: Tensor, labels: tuple[str, ...]) -> TaskAnswer:
-        """Return the answer to one input.
-
-        Args:
-            logits: [C], [N] for choices, or [T, C]; float32.
-        """
+        """Return the answer to one input, of logits [C], [N] for choices, or [T, C]; float32."""
 
     def file_judge(self, path: Path) -> FileJudge:
         """Return the judge of the parts of a labelled file, which may be scanned first."""

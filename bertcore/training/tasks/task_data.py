@@ -48,11 +48,7 @@ def label_counts(data: TaskData) -> dict[str, int]:
 
 
 class LabelNumbers:
-    """Numbers labels as they occur; `finish` renumbers them in order.
-
-    Args:
-        labels: The classes in their order; None collects them.
-    """
+    """Numbers labels as they occur, or as in `labels`; `finish` renumbers them in order."""
 
     def __init__(self, labels: Sequence[str] | None) -> None:
         self._known = labels

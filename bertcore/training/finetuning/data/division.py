@@ -60,14 +60,12 @@ def divide(
 ) -> tuple[str, ...]:
     """Write the examples of a file to `kept_file`s; return sentences on how it was read.
 
-    For each label, one in every 1 / held_out examples is held out, at random; but the first example
-    of a label is used for training, so that no unseen label is scored. Consecutive questions on one
-    text stay together. Read the written files with `columns_of_division`.
+    Dev data are written only with `held_out`. For each label, one in every 1 / held_out examples is
+    held out, at random; but the first example of a label is used for training, so that no unseen
+    label is scored. Consecutive questions on one text stay together. Read the written files with
+    `columns_of_division`.
 
     Args:
-        path: The file, which is read several times, one row at a time.
-        folder: The folder for the files; dev data are written only with `held_out`.
-        division: The sample to draw and the fraction to hold out.
         groups: Group of each row, written to the column `GROUP`; None writes no such column.
 
     ValueError as `read_task_data`; or if nothing is left to score on, or the sample is too small to
@@ -111,14 +109,10 @@ def write_samples(
     skip_bad_rows: bool = False,
     groups: Mapping[int, str] | None = None,
 ) -> tuple[str, ...]:
-    """Write several samples of a file, each as `divide` would; return sentences as it does.
+    """Write several samples of a file, each to a new folder as `divide` would, without `held_out`.
 
-    However many there are, the file is read twice; the drawn examples are in memory.
-
-    Args:
-        folders: The new folder of each sample, and its division, without `held_out`.
-
-    ValueError or OSError as `divide`.
+    However many there are, the file is read twice; the drawn examples are in memory. ValueError or
+    OSError as `divide`.
     """
     chosen_task, bad = find_task(task), BadRows(skip=skip_bad_rows)
 

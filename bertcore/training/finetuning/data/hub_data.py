@@ -25,13 +25,10 @@ def kept_file(folder: Path, *, task: str, is_train: bool) -> Path:
 
 
 def write_rows(rows: Iterable[dict[str, Any]], path: Path, *, task: str, source: str) -> None:
-    """Write rows in the format that the task reads.
+    """Write rows with the columns of the format that the task reads.
 
-    Args:
-        rows: Rows with the columns of the format; for questions also id, and answers as {"text":
-            [...], "answer_start": [...]}.
-
-    ValueError if a question lacks a column. OSError if it cannot be written.
+    Questions have also id, and answers as {"text": [...], "answer_start": [...]}. ValueError if a
+    question lacks a column. OSError if it cannot be written.
     """
     _, pieces = _FORMS[find_task(task).hub_form]
     with path.open("w", encoding="utf-8") as file:
@@ -119,10 +116,8 @@ def fetch_hub_data(text: str, folder: Path, *, task: str, is_train: bool) -> Pat
 
     Labels for which the data set has names are written as names. The format is the task's
     `hub_form`: SQuAD's for "qa", JSON lines with the columns of the data set for all others.
-
-    Args:
-        is_train: The split to take if the name has none: "train" if True, else the first existing
-            one of "validation", "dev" and "test".
+    Without a split in the name it is "train", or for dev data the first existing one of
+    "validation", "dev" and "test".
 
     ValueError if `datasets` is not installed, there is no such data set, configuration or split, it
     has no column, or the hub cannot be reached. RuntimeError if the disk is full.

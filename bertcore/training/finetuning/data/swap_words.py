@@ -94,10 +94,7 @@ class Swapped(NamedTuple):
 
 
 class WordSwap:
-    """Swaps the words of pairs; can be called with many texts.
-
-    Args:
-        pairs: One or more. A word may be a phrase: "police woman".
+    """Swaps the words of pairs, or phrases ("police woman"); can be called with many texts.
 
     ValueError if there is no pair, a word is empty, a pair has the same word twice, or a word is in
     two pairs.
@@ -294,9 +291,8 @@ def _with_case(word: str, like: str) -> str:
 def swap_example(swap: WordSwap, example: Example) -> Example | None:
     """Return an example with the words of its texts swapped and its label unchanged.
 
-    Returns:
-        None if it has none of the words, or if a swapped word crosses the boundary of an answer, so
-        that the answer is not a part of the swapped text.
+    None if it has none of the words, or if a swapped word crosses the boundary of an answer, so
+    that the answer is not a part of the swapped text.
     """
     if isinstance(example, TextExample | LabelsExample):
         pair = None if example.text_pair is None else swap(example.text_pair)

@@ -91,11 +91,9 @@ class Batch:
     def to(self, device: torch.device, *, keep_mask: bool = False) -> dict[str, Tensor]:
         """Return the tensors on a device, with the totals as float32 scalars.
 
-        Those are `total_masked`, at least 1, `total_pairs` and `total_tokens`.
-
-        Args:
-            keep_mask: Return `attention_mask` even without padding, so that a compiled network
-                sees equal shapes. Without it, attention takes its fastest path.
+        Those are `total_masked`, at least 1, `total_pairs` and `total_tokens`. With `keep_mask`,
+        `attention_mask` is there even without padding, so that a compiled network sees equal
+        shapes; without it, attention takes its fastest path.
         """
         moved = {name: tensor.to(device) for name, tensor in self.tensors.items()}
         if not keep_mask and bool(self.attention_mask.all()):
@@ -180,12 +178,9 @@ def num_masked_of(lengths: NDArray[np.int64], config: DataConfig) -> NDArray[np.
 def cut(
     corpus: PackedCorpus, config: DataConfig, *, rng: Random, documents: range | None = None
 ) -> Instances | PackedRows:
-    """Cut documents, all by default, into the rows of the objective.
+    """Cut documents (a range, all by default) into the rows of the objective.
 
-    Args:
-        config: Objective and row length.
-        rng: Determines the pairs; packed rows draw nothing.
-        documents: The documents to cut, without gaps.
+    `rng` determines the pairs; packed rows draw nothing.
     """
     length, short = config.max_seq_length, config.short_seq_prob
     if config.rows == "packed":

@@ -61,16 +61,14 @@ OnRead = Callable[[int], None]
 def read_documents(
     paths: Sequence[str | Path], *, on_read: OnRead | None = None
 ) -> Iterator[list[str]]:
-    """Yield each document as its list of paragraphs.
+    """Yield each document of text files, plain or compressed, as its list of paragraphs.
 
     A line is a paragraph (or a sentence); a blank line ends a document, as does the end of a file.
+    `on_read` is called at least once per document.
 
-    Args:
-        paths: Text files in UTF-8 (or with a byte order mark), plain or compressed.
-        on_read: For progress; called at least once per document.
-
-    ValueError if a file is missing, is not UTF-8, is not a complete archive or has a line of more
-    than `LONGEST_LINE` characters. OSError if a file cannot be opened.
+    ValueError if a file is missing, is not UTF-8 (with or without a byte order mark), is not a
+    complete archive or has a line of more than `LONGEST_LINE` characters. OSError if a file cannot
+    be opened.
     """
     for path in map(Path, paths):
         if not path.is_file():
@@ -166,12 +164,8 @@ def pack_corpus_to(
 
     Memory holds some ten thousand sentences at a time, however long the text is. Sentences without
     a token and documents without a sentence are dropped. A special token spelled out in a text
-    ("[SEP]") becomes [UNK]: only BERT itself sets special tokens.
-
-    Args:
-        folder: Created if missing; the files of an older corpus in it are overwritten.
-        documents: Read once.
-        tokenizer: Up to 65,536 pieces take two bytes per token, more take four.
+    ("[SEP]") becomes [UNK]: only BERT itself sets special tokens. Up to 65,536 pieces take two
+    bytes per token, more take four. An older corpus in the folder is overwritten.
 
     ValueError if no token is left, or the tokenizer lacks a special token.
     """
@@ -303,14 +297,10 @@ def silent(what: str, fraction: float | None) -> None:
 
 
 def check_text(name: str, paths: Sequence[Path], *, rows: RowKind = "pairs") -> None:
-    """Reject a text that cannot be used for training; read no further than needed.
+    """Reject a text, named by a key of `TEXTS`, that cannot be used; read no further than needed.
 
-    Args:
-        name: A key of `TEXTS`.
-        paths: As for `read_documents`.
-        rows: The rows to make of it; for packed rows, any text will do.
-
-    ValueError as `check_counts`, or if a file cannot be read. OSError if a file cannot be opened.
+    For packed rows, any text will do. ValueError as `check_counts`, or if a file cannot be read.
+    OSError if a file cannot be opened.
     """
     num_documents = most_sentences = 0
     for document in read_sentences(paths):
@@ -325,15 +315,11 @@ def check_text(name: str, paths: Sequence[Path], *, rows: RowKind = "pairs") -> 
 def check_counts(
     name: str, num_documents: int, most_sentences: int, *, rows: RowKind = "pairs"
 ) -> None:
-    """Reject a text that is empty, or has no sentence pairs of the required kinds.
+    """Reject a text that is empty, or has no sentence pairs of the required kinds; ValueError.
 
-    Args:
-        name: A key of `TEXTS`. A single held-out document suffices: nothing is learned from it, and
-            its random halves come from other places in it.
-        most_sentences: Largest number of sentences in a document.
-        rows: The rows to make of it.
-
-    ValueError if there are too few.
+    `name` is a key of `TEXTS`. A single held-out document suffices: nothing is learned from it, and
+    its random halves come from other places in it. `most_sentences` is the largest number in a
+    document.
     """
     if num_documents == 0:
         raise ValueError(
@@ -375,12 +361,7 @@ def train_tokenizer(
     alphabet: int | None = None,
     on_stage: OnStage = silent,
 ) -> Tokenizer:
-    """Learn a WordPiece vocabulary from text files.
-
-    Args:
-        vocab_size, do_lower_case, strip_accents, tokenize_chinese_chars, alphabet: As for
-            `train_vocabulary`.
-        on_stage: Called with the current stage and the fraction done.
+    """Learn a WordPiece vocabulary from text files; the settings are those of `train_vocabulary`.
 
     ValueError if a file cannot be read or the text is too small for that many pieces.
     """
@@ -435,15 +416,10 @@ HELD_OUT_FRACTION = 0.05
 def split_held_out(
     paths: Sequence[Path], train: Path, valid: Path, *, fraction: float = HELD_OUT_FRACTION
 ) -> tuple[int, int]:
-    """Write every n-th document of a text to `valid` and the others to `train`.
+    """Write every n-th document of a text to `valid`, the others to `train`; return how many.
 
-    Args:
-        paths: Text files as for `read_documents`; read twice.
-        train, valid: Files to write, plain UTF-8, in folders that exist.
-        fraction: Fraction of the documents, 0 < fraction <= 0.5; at least one is held out.
-
-    Returns:
-        Number of documents in `train` and in `valid`.
+    The files, as for `read_documents`, are read twice; plain UTF-8 is written, into folders that
+    exist. 0 < fraction <= 0.5; at least one document is held out.
 
     ValueError if a file cannot be read, the fraction is out of its range, or there are fewer than
     two documents.

@@ -135,11 +135,9 @@ def text_rows(corpus: PackedCorpus, rows: PackedRows, tokenizer: Tokenizer) -> l
 def row_sources(
     generator: torch.Generator | Sequence[torch.Generator], num_rows: int
 ) -> list[np.random.Generator]:
-    """Return a random source for each row of a batch.
+    """Return a random source for each row of a batch, from that of the batch or one for each row.
 
-    Args:
-        generator: That of the batch, or one for each of its rows.
-        num_rows: Rows of the whole batch, so that a part gets the same sources as in the batch.
+    `num_rows` is that of the whole batch, so that a part gets the same sources as in the batch.
     """
     if isinstance(generator, torch.Generator):
         seeds = torch.randint(2**62, (num_rows,), generator=generator).tolist()
@@ -194,9 +192,7 @@ def with_sentinels(tokenizer: Tokenizer, number: int = NUM_SENTINELS) -> Tokeniz
 def check_sentinels(tokenizer: Tokenizer, max_seq_length: int, share: float) -> None:
     """Reject a vocabulary with fewer sentinels than the longest row may need; ValueError if so.
 
-    Args:
-        max_seq_length: Length of that row, including its special tokens.
-        share: Share of the pieces that are removed.
+    The row's length includes its special tokens; `share` of its pieces is removed.
     """
     needed, there = t5_num_spans(max_seq_length - 2, share=share), len(sentinel_ids(tokenizer))
     if there < needed:

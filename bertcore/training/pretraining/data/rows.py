@@ -46,17 +46,11 @@ def create_instances(
     rng: Random,
     documents: range | None = None,
 ) -> Instances:
-    """Cut one round of instances from documents.
+    """Cut one round of instances from documents, in their order; shuffle them before training.
 
-    Args:
-        corpus: Packed documents. Only the borders of the documents cut are read into memory.
-        max_seq_length: T, including special tokens; at least 5.
-        short_seq_prob: Fraction of documents that are cut into pieces of a random shorter length.
-        rng: Determines the result.
-        documents: The documents to cut, without gaps; default: all. Random partners come from all.
-
-    Returns:
-        Instances in document order; shuffle them before training.
+    `max_seq_length` T includes special tokens; `short_seq_prob` of the documents are cut into
+    pieces of a random shorter length. Of the documents, a range without gaps, only the borders are
+    read into memory; random partners come from all.
 
     ValueError if `max_seq_length` is below 5 (one token on each side).
 
@@ -164,12 +158,9 @@ def create_ordered_pairs(
     rng: Random,
     documents: range | None = None,
 ) -> Instances:
-    """Cut documents into pairs of consecutive texts, some of which are exchanged.
+    """Cut documents into pairs of consecutive texts; of those exchanged (`swapped`) the label is 1.
 
-    Args:
-        swapped: Fraction of pairs whose texts are exchanged: their label is 1, otherwise 0.
-        corpus, max_seq_length, short_seq_prob, rng, documents: As for `create_instances`, as is
-            what is returned or refused.
+    Arguments, what is returned and refused as for `create_instances`.
 
     Source: Lan et al. 2020 (ALBERT), section 3.1; google-research/albert
         create_pretraining_data.py. Differs: a sentence left alone at the end of a document makes no
@@ -231,19 +222,11 @@ class PackedRows:
 def create_packed_rows(
     corpus: PackedCorpus, *, max_seq_length: int, documents: range | None = None
 ) -> PackedRows:
-    """Cut documents into full rows.
+    """Cut documents into full rows, in the order of the text; shuffle them before training.
 
     A row begins where the one before ended, across sentences and documents; every token is in
     exactly one row. Padding occurs only in the last row, and in a row whose last document ends one
-    position before its end.
-
-    Args:
-        corpus: Packed documents. Only the borders of the documents cut are read into memory.
-        max_seq_length: T, including special tokens; at least 3.
-        documents: The documents to cut, without gaps; default: all.
-
-    Returns:
-        Rows in the order of the text; shuffle them before training.
+    position before its end. `max_seq_length` and `documents` as for `create_instances`.
 
     ValueError if `max_seq_length` is below 3 (one token).
 

@@ -81,18 +81,12 @@ class SequenceWithLoss(NetworkWithLoss):
 
 
 def pad_sequences(rows: Sequence[Corrupted], pad_id: int) -> dict[str, Tensor]:
-    """Return rows of an encoder and a decoder, padded to the longest.
+    """Return rows of an objective with a decoder, padded to the longest.
 
-    If a row names the positions of its decoder's tokens (MASS), they are placed there and all other
-    positions are padding, so that the decoder's own positions are right.
-
-    Args:
-        rows: Rows of an objective with a decoder.
-        pad_id: The padding token.
-
-    Returns:
-        `input_ids` and `attention_mask`, [B, T]; `decoder_input_ids`, `decoder_attention_mask`, and
-        `labels`, the token after each of them, IGNORED if there is no loss, [B, Td].
+    `input_ids` and `attention_mask`, [B, T]; `decoder_input_ids`, `decoder_attention_mask`, and
+    `labels`, the token after each of them, IGNORED if there is no loss, [B, Td]. If a row names the
+    positions of its decoder's tokens (MASS), they are placed there and all other positions are
+    padding, so that the decoder's own positions are right.
     """
     read, is_read, written = zip(*(_decoder_side(row, pad_id) for row in rows), strict=True)
     return {
@@ -165,12 +159,7 @@ class Denoising(Objective):
 
     @abstractmethod
     def model(self, shape: BertConfig, dropout: float) -> Any:
-        """Return a new model of `transformers`.
-
-        Args:
-            shape: Shape of encoder and decoder.
-            dropout: Fraction of activations to drop.
-        """
+        """Return a new model of `transformers`, encoder and decoder of this shape."""
 
     @abstractmethod
     def corrupt(

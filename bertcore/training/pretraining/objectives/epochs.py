@@ -49,13 +49,9 @@ class Batches:
     large the corpus is; a corpus smaller than a window (some 6 million tokens) is shuffled as a
     whole.
 
-    (seed, round, window, step) determine everything. With static masks (`dupe_factor` N), the pairs
-    and masks of round r are those of round r modulo N, and a row keeps its masks at any step.
-
-    Args:
-        config: How instances are cut and masked; a batch has `batch_size` rows.
-        seed: 0 or more.
-        place: Where to start; earlier steps are reached by starting over.
+    (seed, round, window, step) determine everything; `place` is where to start, earlier steps are
+    reached by starting over. With static masks (`dupe_factor` N), the pairs and masks of round r
+    are those of round r modulo N, and a row keeps its masks at any step.
 
     ValueError if a window gives fewer instances than one batch.
     """
@@ -142,10 +138,8 @@ class Batches:
     ) -> Batch:
         """Return the batch of step 0, 1, 2, ...; steps in order are fastest.
 
-        Args:
-            part: Return only these rows, as they are in the batch.
-            device: Where it is made, for objectives that draw there. A GPU draws other masks than a
-                CPU.
+        `part` are rows of it, as they are in the batch; `device` is where it is made, for
+        objectives that draw there. A GPU draws other masks than a CPU.
         """
         instances = self._instances_at(step)
         where = torch.device(device if self.objective.draws_on_device else "cpu")
@@ -216,7 +210,6 @@ class Phases:
     record.
 
     Args:
-        corpus, tokenizer, config, seed: As for `Batches`.
         num_parts: Parts that each process handles in turn for one step.
         state: The state in a checkpoint, from `state`.
         make_ahead: Make the next batch in the background, while a GPU is busy with this one.

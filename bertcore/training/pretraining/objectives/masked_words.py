@@ -161,9 +161,8 @@ class LimitedAttention(HiddenOnCpu):
 def directed_mask(directions: Tensor, rows: Rows) -> Tensor:
     """Return the attention mask, True if a row's token may attend to a column's, [B, T, T].
 
-    Args:
-        directions: Indices into DIRECTIONS, [B].
-        rows: Text B, segment 1, is the target of "prefix". Only padding attends to padding.
+    Directions are indices into DIRECTIONS, [B]. Text B, segment 1, is the target of "prefix". Only
+    padding attends to padding.
     """
     width = rows.ids.shape[1]
     names, sources = list(DIRECTIONS), (rows.segment_ids == 1).int().argmax(1).tolist()

@@ -162,11 +162,8 @@ class Objective(ABC):
         """Return the module that is trained beside the network but is not part of it, or None.
 
         Its parameters are updated by the run's optimisers (matrices below "layers." by Muon), and
-        its state is kept with the run. It is on the CPU.
-
-        Args:
-            network: The network with its initial weights; both may share parts of it.
-            corpus: The training text; None if all weights are about to be replaced.
+        its state is kept with the run. It is on the CPU, and may share parts of the network. The
+        corpus is None if all weights are about to be replaced.
         """
         return None
 

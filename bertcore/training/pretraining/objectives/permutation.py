@@ -52,7 +52,6 @@ def query_states(
     have the same weights, as in the paper.
 
     Args:
-        network: A network with position vectors.
         batch: The text as it is, with `rank`, the rank of each token in the order, int64, [B, T],
             -1 at tokens that all tokens see; `positions` and `weights` of the predicted tokens; and
             `queries`, a [MASK] for each of them, with which the query stream starts, [B, P].

@@ -26,15 +26,12 @@ TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 
 
 class DeltaEmbedding(nn.Embedding):
-    """A table that is another one plus a difference; gradients reach only the difference.
+    """The table `base` plus a difference; gradients reach only the difference.
 
     `weight` is the difference, which starts at 0, [rows, E].
 
-    Args:
-        base: The other table.
-
-    Source: He et al. 2023 (DeBERTaV3), gradient-disentangled embedding sharing:
-        E_D = sg(E_G) + E_delta.
+    Source: He et al. 2023 (DeBERTaV3), gradient-disentangled embedding sharing: E_D = sg(E_G) +
+        E_delta.
     """
 
     def __init__(self, base: nn.Embedding) -> None:
@@ -62,13 +59,10 @@ class Generator(Network):
 
 
 def share_tables(generator: Generator, discriminator: Network, sharing: str) -> None:
-    """Give the discriminator the embedding tables that it shares with the generator.
+    """Give the discriminator the embedding tables, as wide as its own, that the generator has.
 
-    Args:
-        generator: Its tables are kept.
-        discriminator: Its tables are as wide as the generator's.
-        sharing: "es": both networks have the same tables; "nes": each has its own; "gdes": the
-            discriminator adds a difference to the generator's, and its loss changes only that.
+    "es": both networks have the same tables; "nes": each has its own; "gdes": the discriminator
+    adds a difference to the generator's, and its loss changes only that.
 
     Source: Clark et al. 2020, section 3.2; "gdes": He et al. 2023 (DeBERTaV3).
     """
@@ -139,14 +133,12 @@ class ReplacedTokenPair(NetworkWithLoss):
 
 
 def sample_words(logits: Tensor, draws: Tensor) -> Tensor:
-    """Return a word for each row of logits, drawn by its probability, without gradients.
+    """Return a word for each row of logits [..., V], drawn by its probability, without gradients.
 
-    Args:
-        logits: [..., V].
-        draws: Random numbers from 0 up to below 1, [...]: the chosen word is the first at which the
-            cumulative probability exceeds the number. Equal numbers give equal words however a
-            batch is divided; on another device, or in two runs on a GPU, where sums may be rounded
-            differently, a number at the border of two words may give the other.
+    `draws` are random numbers from 0 up to below 1, [...]: the chosen word is the first at which
+    the cumulative probability exceeds the number. Equal numbers give equal words however a batch is
+    divided; on another device, or in two runs on a GPU, where sums may be rounded differently, a
+    number at the border of two words may give the other.
 
     Source: Clark et al. 2020, section 2. Differs: inverse transform sampling instead of the Gumbel
         maximum; the words have the same probabilities.
@@ -160,11 +152,8 @@ def sample_words(logits: Tensor, draws: Tensor) -> Tensor:
 def replace_tokens(batch: Inputs, guesses: Tensor) -> tuple[Tensor, Tensor]:
     """Return the discriminator's input, and which tokens are replaced, both [B, T].
 
-    A guess that happens to be right does not count as a replacement.
-
-    Args:
-        batch: A batch with hidden positions.
-        guesses: The generator's guesses, one for each hidden position, [B, P].
+    `guesses` has the generator's word for each hidden position, [B, P]; one that happens to be
+    right does not count as a replacement.
     """
     width = batch["input_ids"].shape[1]
     # One extra column receives the writes of padding.

@@ -40,10 +40,6 @@ LONGEST = 20
 class BoundaryHead(nn.Module):
     """Two layers, each with GELU and LayerNorm, then the token table and a bias of its own.
 
-    Args:
-        config: Shape of the network whose states it reads and whose token table it uses.
-        generator: Determines the initial weights.
-
     Source: Joshi et al. 2020, section 3.2. Differs: the second layer has the width of the token
         table, which is D unless the embeddings are narrower.
     """
@@ -64,9 +60,8 @@ class BoundaryHead(nn.Module):
     def forward(self, left: Tensor, right: Tensor, offset: Tensor) -> Tensor:
         """Return the vectors to multiply with the token table, [..., E].
 
-        Args:
-            left, right: States of the tokens before and after the span, [..., D].
-            offset: Index of the token in the span, from 0 to LONGEST - 1, int64, [...].
+        From the states of the tokens before and after the span, [..., D], and the index of the
+        token in it, from 0 to LONGEST - 1, int64, [...].
         """
         joined = torch.cat([left, right, self.positions(offset).to(left.dtype)], dim=-1)
         hidden = self.norm(F.gelu(self.dense(joined)))
@@ -83,8 +78,7 @@ class SpanBoundary(NetworkWithLoss):
     def forward(self, batch: Inputs) -> Losses:
         """Return the masked-word loss with "sbo_loss", where tokens beyond LONGEST count as 0.
 
-        Args:
-            batch: With `left`, `right` and `offset` as in `MaskedSpans`, int64, [B, P].
+        The batch has `left`, `right` and `offset` as in `MaskedSpans`, int64, [B, P].
         """
         assert isinstance(self.companion, BoundaryHead)
         mask = batch.get("attention_mask")
