@@ -8,9 +8,9 @@ export interface Mounted<Data> {
   setTriggerValue(name: string, value: unknown): void;
 }
 
-export interface KeptView<Data, Report> {
+export interface KeptView<Data, Report = never> {
   /** What the view calls to report the visitor's choice. */
-  report: (value: Report) => void;
+  report?: (value: Report) => void;
   update(data: Data): void;
   close(): void;
 }
@@ -41,7 +41,7 @@ export function closingFirst<Data>(open: (mounted: Mounted<Data>) => () => void)
 // Returns a component with one view for each place in the page, kept until the place goes; what the
 // view reports is the trigger value `name`.
 export function keepView<Data, Report>(
-  View: new (parent: Node) => KeptView<Data, Report>, name: string,
+  View: new (parent: Node) => KeptView<Data, Report>, name = "",
 ): (mounted: Mounted<Data>) => () => void {
   const views = new WeakMap<Node, KeptView<Data, Report>>();
   return ({ data, parentElement, setTriggerValue }) => {

@@ -3,19 +3,18 @@
 import "../canvas/shared/shared.css";
 import "./drawing.css";
 
-import type { Mounted } from "../browser/component";
-import type { Bytes } from "../browser/data_blocks";
 import { element } from "../browser/elements";
+import { onKey } from "../browser/keys";
 import { LiveRegion } from "../browser/live_region";
 import { legible, percent, said } from "../browser/text";
 import { saveButtons } from "../canvas/saving/buttons";
 import { fitCanvas, readTheme } from "../canvas/shared/canvas";
+import { CanvasView } from "../canvas/shared/canvas_view";
 import { button } from "../canvas/shared/controls";
 import { DataTable } from "../canvas/shared/data_table";
-import { mount, type MountedView } from "../canvas/shared/mount";
+import { mounting } from "../canvas/shared/mount";
 import { Tooltip, tokenInTip } from "../canvas/shared/tooltip";
 import type { Message } from "../canvas/shared/transport";
-import { ViewFrame } from "../canvas/shared/view_frame";
 import { alone } from "../html_file/alone";
 import { GlanceFiles } from "./files";
 import { between, layoutOf, partAt, type Layout, type Part } from "./layout";
@@ -37,22 +36,10 @@ interface GlanceEvents {
   step(value: number): void;
 }
 
-export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<GlanceHeader, GlanceEvents>(Glance, mounted, {
-    opened: (value) => mounted.setTriggerValue("opened", value),
-    step: (value) => mounted.setStateValue("step", value),
-  });
-}
-
-export const standAlone = alone(component);
-
 const SWIPE = 45; // pixels to the side, and less than half of it up or down
 const PHONE = "(max-width: 640px)";
 
-class Glance implements MountedView<GlanceHeader, GlanceEvents> {
-  private readonly frame = new ViewFrame("view glance", { layout: () => this.layout(false), paint: () => this.paint() });
-  readonly root = this.frame.root;
-  events!: GlanceEvents;
+class Glance extends CanvasView<GlanceEvents> {
   private readonly model = new GlanceModel();
   private readonly painter = new GlancePainter(this.model);
   private readonly files = new GlanceFiles(this.model, this.painter);
@@ -65,7 +52,6 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private readonly on = button("Next", "\u2192", () => this.go((this.model.step + 1) % this.model.header.steps.length), "go on");
   private readonly more = element("div", { className: "more" });
   private readonly plane: HTMLElement;
-  private hasMessage = false;
   private target!: Layout;
   private from: Layout | null = null; // while it folds
   private start = 0;
@@ -74,6 +60,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   private tapped: Part | null = null;
 
   constructor(parent: Node) {
+    super("view glance");
     this.plane = element("div", {
       className: "plane", tabIndex: 0, role: "application",
       ariaLabel: "BERT on this text, from the word pieces to the predictions. Left and right arrow: steps. Up and " +
@@ -81,7 +68,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
       onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
       onpointerleave: () => this.point(null),
       onclick: (event: MouseEvent) => this.click(event),
-    }, this.frame.canvas);
+    }, this.canvas);
     const walk = element("div", { className: "walk", role: "group", ariaLabel: "Walk through BERT" },
       this.back, this.title, this.on, this.texts, this.more);
     const stage = element("div", {
@@ -90,13 +77,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
       onpointerdown: (event: PointerEvent) => { this.down = event; this.isTouch = event.pointerType !== "mouse"; },
       onpointerup: (event: PointerEvent) => this.swipe(event),
     }, walk, this.plane);
-    this.frame.open(parent, stage, element("div", { className: "foot" }, saveButtons(this.files)), this.table.root, this.live.root);
-  }
-
-  close(): void {
-    this.frame.close();
-    this.table.close();
-    this.live.cancel();
+    this.open(parent, stage, element("div", { className: "foot" }, saveButtons(this.files)), this.table.root, this.live.root);
   }
 
   update(message: Message<GlanceHeader>): void {
@@ -110,7 +91,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     this.texts.replaceChildren(...steps.map((one) => element("p", {}, ...this.textOf(one))));
     this.showStep();
     this.table.refresh();
-    this.layout(false);
+    this.fit();
   }
 
   // The title of what a click on a part opens, if there is such a page.
@@ -133,10 +114,10 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     this.showStep();
     this.live.say(`${steps[step].title}. ${steps[step].text}`);
     this.point(null);
-    this.layout(true);
+    this.fold();
     // On a phone, the page's head leaves too little room for the picture and the guesses.
     if (matchMedia(PHONE).matches) this.root.scrollIntoView({ block: "start" });
-    this.frame.noting.run(() => this.events.step(step));
+    this.noting.run(() => this.events.step(step));
   }
 
   // Each special word is a button that shows what it means.
@@ -183,35 +164,37 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
 
   // ---- drawing ----
 
-  private layout(isFolding: boolean): void {
-    const width = this.root.clientWidth;
-    if (!this.hasMessage || !width) return;
+  private fold(): void {
+    if (this.hasMessage && this.root.clientWidth) this.layout(this.root.clientWidth, true);
+  }
+
+  protected layout(width: number, isFolding = false): void {
     const { header, step, centre } = this.model;
     this.target = layoutOf(header, width, header.steps[step].part, centre);
     const isStill = !isFolding || matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.from = isStill ? null : this.painter.layout;
     this.start = performance.now();
     if (isStill) this.painter.layout = this.target;
-    this.frame.draw();
+    this.draw();
   }
 
-  private paint(): void {
+  protected paint(): void {
     const theme = readTheme(this.root);
     if (theme.background !== this.painter.theme.background) this.painter.refresh(theme);
     const share = (performance.now() - this.start) / FOLDING_MS;
     const { from, target } = this;
     if (from && share < 1) {
       this.painter.layout = between(from, target, share * share * (3 - 2 * share));
-      this.frame.draw();
+      this.draw();
     } else [this.painter.layout, this.from] = [target, null];
     const { width, height } = this.painter.layout;
-    this.painter.drawOn(fitCanvas(this.frame.canvas, width, height));
+    this.painter.drawOn(fitCanvas(this.canvas, width, height));
   }
 
   // ---- pointing ----
 
   private hit(event: MouseEvent): Part | null {
-    const box = this.frame.canvas.getBoundingClientRect();
+    const box = this.canvas.getBoundingClientRect();
     return partAt(this.target, this.model.header, event.clientX - box.left, event.clientY - box.top);
   }
 
@@ -221,7 +204,7 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
     this.plane.classList.toggle("opens", part !== null && (this.opens(part)[0] !== undefined || this.opens(part)[1] >= 0));
     if (part && event) this.tip.show(event.clientX, event.clientY, ...this.tipOf(part));
     else this.tip.hide();
-    this.frame.draw();
+    this.draw();
   }
 
   // What a click on a part opens or does: a page, or where none is about it or it is folded, the step about it.
@@ -292,24 +275,28 @@ class Glance implements MountedView<GlanceHeader, GlanceEvents> {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { model } = this;
-    const follow = (row: number) => {
+    const follow = (row: number) => () => {
       model.followed = Math.max(0, Math.min(model.size - 1, row));
       if (!this.target.rows[model.followed].height) model.centre = model.followed;
       this.painter.pointed = null;
       this.live.say(`${model.name(model.followed)}, token ${model.header.positions[model.followed]}. In layer 0 it ${this.reads(0, model.followed, 3)}.`);
-      this.layout(true);
+      this.fold();
     };
-    const moves: Record<string, () => void> = {
+    const isOnPlane = (event.target as Node) === this.plane;
+    onKey(event, {
       ArrowLeft: () => this.go(model.step - 1), ArrowRight: () => this.go(model.step + 1),
-      ArrowUp: () => follow(model.followed - 1), ArrowDown: () => follow(model.followed + 1),
-      Home: () => follow(0), End: () => follow(model.size - 1),
-      Enter: () => this.openStep(this.about),
-    };
-    const isOnPlane = (event.target as Node) === this.plane || event.key === "ArrowLeft" || event.key === "ArrowRight";
-    if (!(event.key in moves) || !isOnPlane) return;
-    moves[event.key]();
-    event.preventDefault();
+      ...(isOnPlane && {
+        ArrowUp: follow(model.followed - 1), ArrowDown: follow(model.followed + 1), Home: follow(0), End: follow(model.size - 1),
+        Enter: () => this.openStep(this.about),
+      }),
+    });
   }
 }
+
+const component = mounting<GlanceHeader, GlanceEvents>(Glance, ({ setTriggerValue, setStateValue }) => ({
+  opened: (value) => setTriggerValue("opened", value),
+  step: (value) => setStateValue("step", value),
+}));
+export default component;
+export const standAlone = alone(component);

@@ -4,6 +4,7 @@ import "./drawing.css";
 
 import type { Mounted } from "../../parts/browser/component";
 import { element, kept, replaceKeepingFocus } from "../../parts/browser/elements";
+import { onKey } from "../../parts/browser/keys";
 import { legible, percent, shorten } from "../../parts/browser/text";
 import { cone, direction, edges, ink, reads, received, sees, touched, type Drawing, type Edge, type Net, type Panel, type SentDrawing, type Spot } from "./model";
 
@@ -205,23 +206,16 @@ class Network {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const [start] = this.focus;
-    const moves: Record<string, [number, number]> = {
-      ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
-    };
-    const move = moves[event.key];
-    if (event.key === "Enter") this.pick(start.row);
-    else if (event.key === "Escape") this.point(null);
-    else if (!move) return;
-    else {
-      this.point({
-        net: start.net,
-        level: Math.max(1, Math.min(this.levels, start.level + move[0])),
-        row: Math.max(0, Math.min(this.panel.tokens.length - 1, start.row + move[1])),
-      });
-    }
-    event.preventDefault();
+    const [{ net, level, row }] = this.focus;
+    const by = (across: number, down: number) => () => this.point({
+      net,
+      level: Math.max(1, Math.min(this.levels, level + across)),
+      row: Math.max(0, Math.min(this.panel.tokens.length - 1, row + down)),
+    });
+    onKey(event, {
+      ArrowLeft: by(-1, 0), ArrowRight: by(1, 0), ArrowUp: by(0, -1), ArrowDown: by(0, 1),
+      Enter: () => this.pick(row), Escape: () => this.point(null),
+    });
   }
 
   // What the chosen vector reads, or how many tokens the guess can depend on.

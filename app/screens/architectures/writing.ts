@@ -2,7 +2,7 @@
 
 import "./writing.css";
 
-import { closedByLast, type Mounted } from "../../parts/browser/component";
+import { keepView, type KeptView } from "../../parts/browser/component";
 import { element } from "../../parts/browser/elements";
 import { legible, percent, shorten } from "../../parts/browser/text";
 import { filledAfter, lastRead, orderOf, type Masks, type Next, type Writing } from "./steps";
@@ -10,19 +10,7 @@ import { filledAfter, lastRead, orderOf, type Masks, type Next, type Writing } f
 const MOST_BEFORE = 24; // tokens of the prompt that are drawn
 const PACE = 900; // milliseconds of a step
 
-const views = new WeakMap<Node, Player>();
-
-export default function component({ parentElement, data }: Mounted<Writing>): () => void {
-  const view = views.get(parentElement) ?? new Player(parentElement);
-  views.set(parentElement, view);
-  view.update(data);
-  return closedByLast(parentElement, () => {
-    view.stop();
-    views.delete(parentElement);
-  });
-}
-
-class Player {
+class Player implements KeptView<Writing> {
   private data: Writing = { next: null, masks: null };
   private step = 0;
   private timer = 0;
@@ -43,12 +31,12 @@ class Player {
 
   update(data: Writing): void {
     if (JSON.stringify(data) === JSON.stringify(this.data)) return;
-    this.stop();
+    this.close();
     this.data = data;
     this.show(this.length);
   }
 
-  stop(): void {
+  close(): void {
     clearInterval(this.timer);
     this.timer = 0;
     this.play.textContent = "Play";
@@ -59,15 +47,12 @@ class Player {
   }
 
   private toggle(): void {
-    if (this.timer) {
-      this.stop();
-      return;
-    }
+    if (this.timer) return this.close();
     if (this.step === this.length) this.show(0);
     this.play.textContent = "Pause";
     this.timer = window.setInterval(() => {
       this.show(this.step + 1);
-      if (this.step === this.length) this.stop();
+      if (this.step === this.length) this.close();
     }, PACE);
   }
 
@@ -80,6 +65,8 @@ class Player {
     this.panels.replaceChildren(...(next ? [nextPanel(next, this.step)] : []), ...(masks ? [maskPanel(masks, this.step)] : []));
   }
 }
+
+export default keepView(Player);
 
 function nextPanel(next: Next, step: number): HTMLElement {
   const before = next.before.slice(-MOST_BEFORE).map((token) => chip(token, "before"));

@@ -4,11 +4,9 @@
 import "../../parts/canvas/shared/shared.css";
 import "./drawing.css";
 
-import type { Mounted } from "../../parts/browser/component";
-import type { Bytes } from "../../parts/browser/data_blocks";
 import { rgbOf } from "../../parts/browser/colours";
 import { element, replaceKeepingFocus } from "../../parts/browser/elements";
-import { mount, type MountedView } from "../../parts/canvas/shared/mount";
+import { mounting, type MountedView } from "../../parts/canvas/shared/mount";
 import { readTheme } from "../../parts/canvas/shared/canvas";
 import { Tooltip } from "../../parts/canvas/shared/tooltip";
 import type { Message } from "../../parts/canvas/shared/transport";
@@ -18,17 +16,9 @@ import { SheetModel, type Header, type SheetHeader } from "./model";
 import { sheet } from "./sheet";
 import type { Look } from "./strips";
 
-export interface LayerEvents {
+interface LayerEvents {
   picked(position: number): void;
 }
-
-export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<Header, LayerEvents>(Drawing, mounted, {
-    picked: (position) => mounted.setTriggerValue("picked", position),
-  });
-}
-
-export const standAlone = alone(component);
 
 class Drawing implements MountedView<Header, LayerEvents> {
   readonly root = element("div", { className: "view layer" });
@@ -67,3 +57,9 @@ class Drawing implements MountedView<Header, LayerEvents> {
     replaceKeepingFocus(this.content, "data-head", sheet(model, look, this.open, toggle));
   }
 }
+
+const component = mounting<Header, LayerEvents>(Drawing, ({ setTriggerValue }) => ({
+  picked: (position) => setTriggerValue("picked", position),
+}));
+export default component;
+export const standAlone = alone(component);

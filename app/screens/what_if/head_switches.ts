@@ -6,7 +6,9 @@ import "./head_switches.css";
 
 import { keepView, type KeptView } from "../../parts/browser/component";
 import { element } from "../../parts/browser/elements";
+import { onKey } from "../../parts/browser/keys";
 import { range } from "../../parts/browser/text";
+import { toggled } from "../../parts/canvas/shared/controls";
 
 const PATIENCE_MS = 2000; // after a click, answers to older clicks are not shown
 
@@ -64,16 +66,14 @@ class Switches implements KeptView<SwitchData, Switched> {
 
   private build(): void {
     this.place = [0, 0];
-    const grid = element("div", { className: "grid", role: "group", ariaLabel: "Heads, on or off; the arrows move" });
-    grid.style.setProperty("--heads", String(this.heads));
-    grid.style.setProperty("--cell", this.heads > 8 || this.layers > 12 ? "25px" : "36px");
-    grid.append(columnName(""), ...range(this.heads).map((head) => columnName(String(head))), columnName(""));
     this.cells = [];
     this.skips = [];
     this.names = [];
-    for (const layer of range(this.layers)) grid.append(...this.row(layer));
-    grid.onkeydown = (event) => this.key(event);
-    grid.onmouseleave = () => this.tell(null);
+    const cell = this.heads > 8 || this.layers > 12 ? 25 : 36;
+    const grid = element("div", {
+      className: "grid", role: "group", ariaLabel: "Heads, on or off; the arrows move", style: `--heads: ${this.heads}; --cell: ${cell}px`,
+      onkeydown: (event: KeyboardEvent) => this.key(event), onmouseleave: () => this.tell(null),
+    }, ...["", ...range(this.heads), ""].map(columnName), ...range(this.layers).flatMap((layer) => this.row(layer)));
     this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.status);
   }
 
@@ -171,15 +171,13 @@ class Switches implements KeptView<SwitchData, Switched> {
   }
 
   private key(event: KeyboardEvent): void {
-    const moves: Record<string, Place> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in moves)) return;
-    event.preventDefault();
-    const [down, right] = moves[event.key];
-    const layer = Math.max(0, Math.min(this.layers - 1, this.place[0] + down));
-    const column = Math.max(-1, Math.min(this.heads, this.place[1] + right));
-    this.place = [layer, column];
-    this.refresh();
-    this.button(this.place).focus();
+    const by = (down: number, right: number) => () => {
+      const [layer, column] = this.place;
+      this.place = [Math.max(0, Math.min(this.layers - 1, layer + down)), Math.max(-1, Math.min(this.heads, column + right))];
+      this.refresh();
+      this.button(this.place).focus();
+    };
+    onKey(event, { ArrowUp: by(-1, 0), ArrowDown: by(1, 0), ArrowLeft: by(0, -1), ArrowRight: by(0, 1) });
   }
 
   private tell(place: Place | null): void {
@@ -212,16 +210,10 @@ function nameOf(layer: number, head: number): string {
   return `${layer}.${head}`;
 }
 
-function columnName(textContent: string): HTMLElement {
+function columnName(textContent: string | number): HTMLElement {
   return element("span", { className: "name", textContent, ariaHidden: "true" });
 }
 
 function button(textContent: string, title: string, onclick: () => void): HTMLButtonElement {
   return element("button", { type: "button", textContent, title, onclick });
-}
-
-function toggled<Entry>(set: Set<Entry>, entry: Entry): Set<Entry> {
-  const copy = new Set(set);
-  if (!copy.delete(entry)) copy.add(entry);
-  return copy;
 }

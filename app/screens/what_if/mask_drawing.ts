@@ -7,10 +7,11 @@ import "./mask_drawing.css";
 import { keepView, type KeptView } from "../../parts/browser/component";
 import { rgbOf } from "../../parts/browser/colours";
 import { context2d, element } from "../../parts/browser/elements";
+import { onKey } from "../../parts/browser/keys";
 import { legible, shorten } from "../../parts/browser/text";
 import { paintCells, turnedText } from "../../parts/canvas/saving/pictures";
 import { fitCanvas, fitText, readTheme, stride, type Theme } from "../../parts/canvas/shared/canvas";
-import { ViewFrame } from "../../parts/canvas/shared/view_frame";
+import { CanvasView } from "../../parts/canvas/shared/canvas_view";
 import { blocksOf, maskOf, type Block } from "./blocks";
 
 const LARGEST = 22; // of a cell
@@ -27,9 +28,8 @@ interface DrawingData {
 /** Row and column; -1 for a name, which stands for the whole row or column. */
 type Place = [row: number, column: number];
 
-class Drawing implements KeptView<DrawingData, Block[]> {
+class Drawing extends CanvasView<never> implements KeptView<DrawingData, Block[]> {
   report: (blocks: Block[]) => void = () => {};
-  private readonly frame = new ViewFrame("view drawing", { layout: () => this.layout(), paint: () => this.paint() });
   private readonly status = element("p", { className: "status", ariaLive: "polite" });
   private readonly plane: HTMLElement;
   private readonly all: HTMLButtonElement;
@@ -49,6 +49,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   private sent: { blocks: string; when: number } | null = null;
 
   constructor(parent: Node) {
+    super("view drawing");
     this.plane = element("div", {
       className: "plane", tabIndex: 0, role: "application",
       ariaLabel: "Which tokens may attend to which. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
@@ -58,7 +59,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
       onpointercancel: () => this.drop(),
       onpointerleave: () => { if (!this.start) this.point(null); },
       onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.frame.canvas);
+    }, this.canvas);
     const preset = (textContent: string, title: string, allows: (row: number, column: number) => boolean) =>
       element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
     this.all = preset("All", "", () => true);
@@ -69,11 +70,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
       this.all, this.notLater,
       preset("Not itself", "To all others", (row, column) => column !== row || seesNoOther(row)),
       preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
-    this.frame.open(parent, bar, this.plane, this.status);
-  }
-
-  close(): void {
-    this.frame.close();
+    this.open(parent, bar, this.plane, this.status);
   }
 
   update(data: DrawingData): void {
@@ -92,7 +89,8 @@ class Drawing implements KeptView<DrawingData, Block[]> {
     this.all.title = this.isCausal ? "Every token may attend to itself and all before it" : "Every token may attend to every token";
     this.notLater.hidden = this.isCausal;
     this.tell(isSame ? this.told : null);
-    this.layout();
+    this.hasMessage = true;
+    this.fit();
   }
 
   private allow(allowed: Uint8Array): void {
@@ -106,22 +104,16 @@ class Drawing implements KeptView<DrawingData, Block[]> {
 
   // ---- drawing ----
 
-  private layout(): void {
-    if (!this.size || !this.frame.root.clientWidth) return;
-    const room = this.frame.root.clientWidth - NAMES - 2;
-    this.cell = Math.min(LARGEST, Math.max(1, room / this.size));
+  protected layout(width: number): void {
+    this.cell = Math.min(LARGEST, Math.max(1, (width - NAMES - 2) / this.size));
     if (this.cell > 3) this.cell = Math.floor(this.cell);
     this.draw();
   }
 
-  private draw(): void {
-    this.frame.draw();
-  }
-
-  private paint(): void {
-    const theme = readTheme(this.frame.root);
+  protected paint(): void {
+    const theme = readTheme(this.root);
     const side = NAMES + this.size * this.cell + 1;
-    const context = fitCanvas(this.frame.canvas, side, side);
+    const context = fitCanvas(this.canvas, side, side);
     this.paintCells(context, theme);
     this.paintNames(context, theme);
     this.paintCursor(context, theme);
@@ -191,7 +183,7 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   // ---- pointing ----
 
   private hit(event: PointerEvent): Place {
-    const box = this.frame.canvas.getBoundingClientRect();
+    const box = this.canvas.getBoundingClientRect();
     const place = (value: number) => {
       const index = Math.floor((value - NAMES) / this.cell);
       return value < NAMES ? -1 : Math.min(index, this.size - 1);
@@ -269,24 +261,21 @@ class Drawing implements KeptView<DrawingData, Block[]> {
   }
 
   private key(event: KeyboardEvent): void {
-    const moves: Record<string, Place> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in moves) {
+    const by = (...move: Place) => () => {
       this.anchor = event.shiftKey ? this.anchor ?? [...this.cursor] : null;
-      const move = moves[event.key];
       this.cursor = this.cursor.map((index, axis) => Math.max(0, Math.min(this.size - 1, index + move[axis]))) as Place;
       this.pointed = null;
       this.tell(this.cursor);
-    } else if (event.key === " " || event.key === "Enter") {
+      this.draw();
+    };
+    const change = () => {
       this.anchor ??= [...this.cursor];
       this.change();
-    } else if (event.key === "Escape") {
-      this.drop();
-    } else {
-      return;
-    }
-    event.preventDefault();
-    this.draw();
+    };
+    onKey(event, {
+      "ArrowUp": by(-1, 0), "ArrowDown": by(1, 0), "ArrowLeft": by(0, -1), "ArrowRight": by(0, 1),
+      " ": change, "Enter": change, "Escape": () => this.drop(),
+    });
   }
 
   private tell(place: Place | null): void {

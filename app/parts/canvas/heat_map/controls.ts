@@ -2,7 +2,7 @@
 
 import { element, replaceBefore } from "../../browser/elements";
 import { range, said } from "../../browser/text";
-import { button, disableInFile, further, select, show, wordsCheckbox, type Checkbox } from "../shared/controls";
+import { button, disableInFile, further, select, show, toggled, wordsCheckbox } from "../shared/controls";
 import { brokenNote, colourBar, kindKeys } from "../shared/legend";
 import type { MapModel } from "./model";
 import { COLUMN_ORDERS, ROW_ORDERS } from "./order";
@@ -26,27 +26,20 @@ export class MapControls {
   readonly foot = element("div", { className: "foot" });
   private readonly layerBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Layers of the mean") });
   private readonly headBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Heads of the mean") });
-  private readonly allLayers: HTMLButtonElement;
-  private readonly allHeads: HTMLButtonElement;
-  private readonly rowSelect: HTMLSelectElement;
-  private readonly columnSelect: HTMLSelectElement;
-  private readonly words: Checkbox;
-  private readonly zoomOut: HTMLButtonElement;
-  private readonly whole: HTMLButtonElement;
+  private readonly allLayers = button("all", "The mean over all layers", () => this.actions.choose({ layers: range(this.model.header.num_layers) }));
+  private readonly allHeads = button("all", "The mean over all heads", () => this.actions.choose({ heads: range(this.model.header.num_heads) }));
+  private readonly rowSelect = select("Order of the rows", ROW_ORDERS, (rowsBy) => this.actions.sortBy({ rowsBy }));
+  private readonly columnSelect = select("Order of the columns", COLUMN_ORDERS, (columnsBy) => this.actions.sortBy({ columnsBy }));
+  private readonly words = wordsCheckbox((isOn) => this.actions.showWords(isOn));
+  private readonly zoomOut = button("\u2212", "Zoom out (key \u2212)", () => this.actions.zoomBy(1 / 1.6), "step");
+  private readonly whole = button("whole", "The whole map (key 0, or double click)", () => this.actions.zoomBy(0));
 
   constructor(
     private readonly model: MapModel, private readonly painter: MapPainter, private readonly actions: MapActions,
     private readonly saving: HTMLElement,
   ) {
     this.foot.append(saving);
-    this.allLayers = button("all", "The mean over all layers", () => actions.choose({ layers: range(model.header.num_layers) }));
-    this.allHeads = button("all", "The mean over all heads", () => actions.choose({ heads: range(model.header.num_heads) }));
-    this.rowSelect = select("Order of the rows", ROW_ORDERS, (rowsBy) => actions.sortBy({ rowsBy }));
-    this.columnSelect = select("Order of the columns", COLUMN_ORDERS, (columnsBy) => actions.sortBy({ columnsBy }));
-    this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
     const zoomIn = button("+", "Zoom in (key +)", () => actions.zoomBy(1.6), "step");
-    this.zoomOut = button("\u2212", "Zoom out (key \u2212)", () => actions.zoomBy(1 / 1.6), "step");
-    this.whole = button("whole", "The whole map (key 0, or double click)", () => actions.zoomBy(0));
     this.rows = [
       element("div", { className: "controls" },
         element("span", { className: "group heads" }, said("Layers"), this.layerBox, this.allLayers)),
@@ -113,8 +106,7 @@ function refreshChips(box: HTMLElement, number: number, chosen: Set<number>, nam
     chip.setAttribute("aria-pressed", String(chosen.has(k)));
     chip.onclick = (event) => {
       if (!(event.shiftKey || event.ctrlKey || event.metaKey)) return pick([k]);
-      const next = new Set(chosen);
-      if (!next.delete(k)) next.add(k);
+      const next = toggled(chosen, k);
       return next.size ? pick([...next].sort((a, b) => a - b)) : undefined;
     };
   });

@@ -3,30 +3,22 @@
 import "../shared/shared.css";
 import "./heat_map.css";
 
-import type { Mounted } from "../../browser/component";
-import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
+import { onKey } from "../../browser/keys";
 import { said } from "../../browser/text";
 import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
+import { ChoosingView } from "../shared/canvas_view";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
-import { mount, stateEvents, type MountedView } from "../shared/mount";
+import { mounting, stateEvents } from "../shared/mount";
 import type { Message } from "../shared/transport";
-import { ViewFrame } from "../shared/view_frame";
 import { MapControls, type MapActions } from "./controls";
 import { MapFiles } from "./files";
 import { MapModel, type Cell, type MapHeader } from "./model";
 import { MapPainter } from "./painter";
 import { MapWords } from "./words";
-
-/** What the view reports to Python. */
-interface MapEvents {
-  /** No heads for all. */
-  selection(value: { layers: number[]; heads: number[]; revision: number }): void;
-  options(value: MapHeader["look"]): void;
-}
 
 interface Drag {
   pointer: number;
@@ -37,16 +29,7 @@ interface Drag {
   isMoved: boolean;
 }
 
-export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<MapHeader, MapEvents>(HeatMap, mounted, stateEvents(mounted));
-}
-
-export const standAlone = alone(component);
-
-class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
-  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
-  readonly root = this.frame.root;
-  events!: MapEvents;
+class HeatMap extends ChoosingView implements MapActions {
   private readonly model = new MapModel();
   private readonly painter = new MapPainter(this.model);
   private readonly files = new MapFiles(this.model, this.painter);
@@ -54,14 +37,13 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
   private readonly field: HTMLElement;
   private readonly words: MapWords;
-  private hasMessage = false;
-  private revision = 0; // counts our own choices, to ignore older echoes of the server
   private drag: Drag | null = null;
 
   constructor(parent: Node) {
+    super("view");
     this.field = this.makeField();
     this.words = new MapWords(this.model, this.root);
-    this.frame.open(parent, ...this.controls.rows, this.controls.title, this.field, this.words.line, this.controls.foot,
+    this.open(parent, ...this.controls.rows, this.controls.title, this.field, this.words.line, this.controls.foot,
       this.table.root, this.words.liveRegion.root);
   }
 
@@ -76,15 +58,9 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
       onlostpointercapture: (event: PointerEvent) => { if (event.pointerId === this.drag?.pointer) this.drag = null; },
       ondblclick: () => this.zoomBy(0),
       onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.frame.canvas);
+    }, this.canvas);
     field.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     return field;
-  }
-
-  close(): void {
-    this.frame.close();
-    this.table.close();
-    this.words.close();
   }
 
   // ---- what the server sends ----
@@ -97,11 +73,8 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     const wasZoomed = !isFirst && !model.window.isWhole;
     model.receive(message);
     this.hasMessage = true;
-    if (header.revision >= this.revision || !isSameText) {
-      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
-      model.adoptSelection();
-    }
-    this.root.classList.toggle("waiting", header.revision !== this.revision);
+    if (this.isAnswer(header, isSameText)) model.adoptSelection();
+    this.root.classList.toggle("waiting", this.isAwaited(header));
     if (!isSameText) model.marked = model.pointed = null;
     if (isFirst) {
       const { rows: rowsBy, columns: columnsBy, words: byWord } = header.look;
@@ -117,19 +90,17 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     const { model } = this;
     if (layers) model.layers = new Set(layers);
     if (heads) model.heads = new Set(heads);
-    this.revision += 1;
     this.root.classList.add("waiting");
     this.controls.refresh();
     const hasAll = model.heads.size === model.header.num_heads;
-    const selection = { layers: [...model.layers], heads: hasAll ? [] : [...model.heads], revision: this.revision };
-    this.frame.reporting.run(() => this.events.selection(selection));
+    this.reportSelection({ layers: [...model.layers], heads: hasAll ? [] : [...model.heads] }); // no heads for all
   }
 
   // ---- what is shown ----
 
   // The options are reported so that they get into the address.
   private noteOptions(): void {
-    this.frame.noting.run(() => {
+    this.noting.run(() => {
       const { rowsBy: rows, columnsBy: columns, byWord: words, window } = this.model;
       this.events.options({ rows, columns, words, seen: window.written() });
     });
@@ -150,7 +121,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
       this.painter.labels.forget();
     }
     this.sort();
-    this.layout();
+    this.fit();
   }
 
   private sort(): void {
@@ -180,28 +151,27 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     this.noteOptions();
   }
 
-  private layout(): void {
-    if (!this.hasMessage || !this.root.clientWidth) return;
-    this.painter.layout(this.root.clientWidth, this.frame.canvas);
+  protected layout(width: number): void {
+    this.painter.layout(width, this.canvas);
     this.draw();
   }
 
-  private draw(): void {
+  protected override draw(): void {
     this.field.classList.toggle("zoomed", !this.model.window.isWhole);
-    this.frame.draw();
+    super.draw();
   }
 
-  private paint(): void {
+  protected paint(): void {
     const { painter } = this;
     if (!painter.width) return;
     painter.theme = readTheme(this.root);
-    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
+    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
   }
 
   // ---- pointer ----
 
   private place(event: MouseEvent): (Cell & { x: number; y: number }) | null {
-    const box = this.frame.canvas.getBoundingClientRect();
+    const box = this.canvas.getBoundingClientRect();
     const at = this.painter.hit(event.clientX - box.left, event.clientY - box.top);
     return at && { ...at, row: Math.floor(at.y), column: Math.floor(at.x) };
   }
@@ -269,18 +239,13 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
 
   private key(event: KeyboardEvent): void {
     const { size } = this.model;
-    const moves: Record<string, [number, number]> = {
-      ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-      PageUp: [-10, 0], PageDown: [10, 0], Home: [0, -size], End: [0, size],
-    };
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in moves) this.step(...moves[event.key]);
-    else if (event.key === "+" || event.key === "=") this.zoomBy(1.6);
-    else if (event.key === "-") this.zoomBy(1 / 1.6);
-    else if (event.key === "0") this.zoomBy(0);
-    else if (event.key === "Escape") this.mark(null);
-    else return;
-    event.preventDefault();
+    const by = (down: number, right: number) => () => this.step(down, right);
+    const [closer, away] = [() => this.zoomBy(1.6), () => this.zoomBy(1 / 1.6)];
+    onKey(event, {
+      ArrowUp: by(-1, 0), ArrowDown: by(1, 0), ArrowLeft: by(0, -1), ArrowRight: by(0, 1),
+      PageUp: by(-10, 0), PageDown: by(10, 0), Home: by(0, -size), End: by(0, size),
+      "+": closer, "=": closer, "-": away, "0": () => this.zoomBy(0), "Escape": () => this.mark(null),
+    });
   }
 
   private step(down: number, right: number): void {
@@ -294,3 +259,7 @@ class HeatMap implements MountedView<MapHeader, MapEvents>, MapActions {
     if (model.window.written() !== seen) this.noteOptions();
   }
 }
+
+const component = mounting<MapHeader, HeatMap["events"]>(HeatMap, stateEvents);
+export default component;
+export const standAlone = alone(component);

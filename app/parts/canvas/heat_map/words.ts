@@ -15,10 +15,6 @@ export class MapWords {
     this.tooltip = new Tooltip(root);
   }
 
-  close(): void {
-    this.liveRegion.cancel();
-  }
-
   hideTip(): void {
     this.tooltip.hide();
   }

@@ -4,7 +4,7 @@ import { hexRgb, inkOver } from "../../browser/colours";
 import { element } from "../../browser/elements";
 import { percent, range, said } from "../../browser/text";
 import {
-  button, checkbox, disableInFile, further, numberSelect, offerNumbers, select, show, wordsCheckbox, type Checkbox,
+  button, checkbox, disableInFile, further, numberSelect, offerNumbers, select, show, toggled, wordsCheckbox,
 } from "../shared/controls";
 import type { LinesModel } from "./model";
 import { isLong } from "./painter";
@@ -26,41 +26,30 @@ export interface LinesActions {
   setHeads(heads: number[]): void;
   set(change: LinesChange): void;
   showWords(isOn: boolean): void;
-  fit(isOn: boolean): void;
+  squeeze(isOn: boolean): void;
 }
 
 export class LinesControls {
   readonly rows: HTMLElement[];
-  private readonly layerSelect: HTMLSelectElement;
-  private readonly down: HTMLButtonElement;
-  private readonly up: HTMLButtonElement;
+  private readonly layerSelect = numberSelect("Layer", (layer) => this.actions.goToLayer(layer));
+  private readonly down = button("\u2039", "Layer before", () => this.actions.goToLayer(this.model.layer - 1), "step");
+  private readonly up = button("\u203a", "Layer after", () => this.actions.goToLayer(this.model.layer + 1), "step");
   private readonly headBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Heads") });
-  private readonly allHeads: HTMLButtonElement;
-  private readonly slider: HTMLInputElement;
+  private readonly allHeads = element("button", { textContent: said("all"), title: said("Show all heads of this layer"),
+    onclick: () => this.actions.setHeads(this.everyHead()) });
+  private readonly slider = element("input", { type: "range", min: "0", max: "100", step: "1",
+    // Fine steps where most weights are.
+    oninput: () => this.actions.set({ threshold: (Number(this.slider.value) / 100) ** 2 / 2, hasOwnThreshold: true }) });
   private readonly thresholdText = element("output");
-  private readonly special: Checkbox;
-  private readonly words: Checkbox;
-  private readonly mean: Checkbox;
-  private readonly fit: Checkbox;
-  private readonly filterSelect: HTMLSelectElement;
-  private readonly filterLabel: HTMLLabelElement;
+  private readonly special = checkbox("Hide special tokens", "Leave out what is added to the text, such as [CLS] and [SEP]",
+    (hideSpecial) => this.actions.set({ hideSpecial }));
+  private readonly words = wordsCheckbox((isOn) => this.actions.showWords(isOn));
+  private readonly mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (mean) => this.actions.set({ mean }));
+  private readonly fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => this.actions.squeeze(isOn));
+  private readonly filterSelect = select("Show lines between sentences", FILTERS, (filter) => this.actions.set({ filter }));
+  private readonly filterLabel = element("label", {}, said("Show"), this.filterSelect);
 
   constructor(private readonly model: LinesModel, private readonly actions: LinesActions) {
-    this.layerSelect = numberSelect("Layer", (layer) => actions.goToLayer(layer));
-    this.down = button("\u2039", "Layer before", () => actions.goToLayer(model.layer - 1), "step");
-    this.up = button("\u203a", "Layer after", () => actions.goToLayer(model.layer + 1), "step");
-    this.allHeads = element("button", { textContent: said("all"), title: said("Show all heads of this layer"),
-      onclick: () => actions.setHeads(this.everyHead()) });
-    this.slider = element("input", { type: "range", min: "0", max: "100", step: "1",
-      // Fine steps where most weights are.
-      oninput: () => actions.set({ threshold: (Number(this.slider.value) / 100) ** 2 / 2, hasOwnThreshold: true }) });
-    this.special = checkbox("Hide special tokens", "Leave out what is added to the text, such as [CLS] and [SEP]",
-      (hideSpecial) => actions.set({ hideSpecial }));
-    this.words = wordsCheckbox((isOn) => actions.showWords(isOn));
-    this.mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (mean) => actions.set({ mean }));
-    this.fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => actions.fit(isOn));
-    this.filterSelect = select("Show lines between sentences", FILTERS, (filter) => actions.set({ filter }));
-    this.filterLabel = element("label", {}, said("Show"), this.filterSelect);
     this.rows = [
       element("div", { className: "controls" },
         element("span", { className: "group" }, said("Layer"), this.down, this.layerSelect, this.up),
@@ -116,24 +105,19 @@ export class LinesControls {
   }
 
   private headButton(colour: string, head: number): HTMLButtonElement {
-    const button = element("button", {
-      className: "head", textContent: head, ariaLabel: `${said("Head")} ${head}`,
+    return element("button", {
+      className: "head", textContent: head, ariaLabel: `${said("Head")} ${head}`, style: `--colour: ${colour}; --ink: ${inkOver(hexRgb(colour))}`,
       title: said("Head {head}: click shows or hides it, double click shows it alone", { head }),
+      onclick: ({ shiftKey }: MouseEvent) => {
+        const next = shiftKey ? new Set([head]) : toggled(this.model.shown, head);
+        if (next.size) this.actions.setHeads([...next]);
+      },
+      ondblclick: () => {
+        const { shown } = this.model;
+        const alone = shown.size === 1 && shown.has(head);
+        // The two clicks before have undone each other, or did nothing to a lone head.
+        this.actions.setHeads(alone ? this.everyHead() : [head]);
+      },
     });
-    button.style.setProperty("--colour", colour);
-    button.style.setProperty("--ink", inkOver(hexRgb(colour)));
-    button.onclick = (event) => {
-      if (event.shiftKey) return this.actions.setHeads([head]);
-      const next = new Set(this.model.shown);
-      if (!next.delete(head)) next.add(head);
-      return next.size ? this.actions.setHeads([...next]) : undefined;
-    };
-    button.ondblclick = () => {
-      const { shown } = this.model;
-      const alone = shown.size === 1 && shown.has(head);
-      // The two clicks before have undone each other, or did nothing to a lone head.
-      this.actions.setHeads(alone ? this.everyHead() : [head]);
-    };
-    return button;
   }
 }

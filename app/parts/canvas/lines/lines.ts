@@ -3,19 +3,18 @@
 import "../shared/shared.css";
 import "./lines.css";
 
-import type { Mounted } from "../../browser/component";
-import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
+import { onKey } from "../../browser/keys";
 import { range, said } from "../../browser/text";
 import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
+import { ChoosingView } from "../shared/canvas_view";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
-import { mount, stateEvents, type MountedView } from "../shared/mount";
+import { mounting, stateEvents } from "../shared/mount";
 import type { Message } from "../shared/transport";
-import { ViewFrame } from "../shared/view_frame";
-import type { Place } from "./choice";
+import type { Place, Side } from "./choice";
 import { LinesControls, type LinesActions, type LinesChange } from "./controls";
 import { LinesFiles } from "./files";
 import { Foot } from "./foot";
@@ -23,23 +22,7 @@ import { LinesModel, type LinesHeader } from "./model";
 import { isLong, LinesPainter } from "./painter";
 import { Panel } from "./panel";
 
-/** What the view reports to Python. */
-interface LinesEvents {
-  /** The layer and its heads; no heads for all. */
-  selection(value: { layer: number; heads: number[]; revision: number }): void;
-  options(value: LinesHeader["look"]): void;
-}
-
-export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<LinesHeader, LinesEvents>(LinesView, mounted, stateEvents(mounted));
-}
-
-export const standAlone = alone(component);
-
-class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
-  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
-  readonly root = this.frame.root;
-  events!: LinesEvents;
+class LinesView extends ChoosingView implements LinesActions {
   private readonly model = new LinesModel();
   private readonly painter = new LinesPainter(this.model);
   private readonly panel = new Panel(this.model);
@@ -47,15 +30,14 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
   private readonly files = new LinesFiles(this.model, this.painter, this.panel, () => this.draw());
   private readonly foot = new Foot(this.model, this.painter, saveButtons(this.files));
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
-  private readonly spacer = element("div", {}, this.frame.canvas);
+  private readonly spacer = element("div", {}, this.canvas);
   private readonly scroller: HTMLElement;
-  private hasMessage = false;
-  private revision = 0; // counts our own choices, to ignore older echoes of the server
   private isFitted = false;
 
   constructor(parent: Node) {
+    super("view");
     this.scroller = this.makeScroller();
-    this.frame.open(parent, ...this.controls.rows,
+    this.open(parent, ...this.controls.rows,
       element("div", { className: "body" },
         element("div", {},
           element("div", { className: "columns" },
@@ -81,12 +63,6 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     }, this.spacer);
   }
 
-  close(): void {
-    this.frame.close();
-    this.panel.close();
-    this.table.close();
-  }
-
   // ---- what the server sends ----
 
   update(message: Message<LinesHeader>): void {
@@ -106,8 +82,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     model.refreshUnits();
     if (!before) model.choice.read(header.look.chosen, model.units.starts);
     else if (hadChoice && !isSameText) this.noteOptions(); // what was chosen is gone
-    if (header.revision >= this.revision || !isSameText) {
-      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
+    if (this.isAnswer(header, isSameText)) {
       model.shown = new Set(header.heads.length ? header.heads : range(header.colours.length));
       model.layer = header.layer;
     }
@@ -116,7 +91,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.refreshWaiting();
     this.refreshControls();
     this.select();
-    this.layout();
+    this.fit();
   }
 
   private openWith({ special, words, mean, filter, threshold }: LinesHeader["look"]): void {
@@ -146,13 +121,11 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
 
   // ---- reports ----
 
-  private reportSelection(): void {
-    const { model } = this;
-    this.revision += 1;
-    const heads = [...model.shown].sort((a, b) => a - b);
-    const hasAll = heads.length === model.header.colours.length;
-    const selection = { layer: model.layer, heads: hasAll ? [] : heads, revision: this.revision };
-    this.frame.reporting.run(() => this.events.selection(selection));
+  // The layer and its heads; no heads for all.
+  private reportHeads(): void {
+    const { layer, shown, header } = this.model;
+    const heads = [...shown].sort((a, b) => a - b);
+    this.reportSelection({ layer, heads: heads.length === header.colours.length ? [] : heads });
   }
 
   // The options are reported so that they get into the address.
@@ -160,7 +133,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     const { hideSpecial: special, byWord: words, mean, filter, hasOwnThreshold, choice, units } = this.model;
     const threshold = hasOwnThreshold ? this.model.threshold : null;
     const chosen = choice.written(units.starts);
-    this.frame.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
+    this.noting.run(() => this.events.options({ special, words, mean, filter, threshold, chosen }));
   }
 
   // ---- controls ----
@@ -169,7 +142,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.model.layer = Math.max(0, Math.min(this.model.header.num_layers - 1, layer));
     this.refreshWaiting();
     this.refreshControls();
-    this.reportSelection();
+    this.reportHeads();
   }
 
   setHeads(heads: number[]): void {
@@ -178,7 +151,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.refreshControls();
     this.select();
     this.draw();
-    this.reportSelection();
+    this.reportHeads();
   }
 
   set(change: LinesChange): void {
@@ -198,22 +171,21 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.changed();
   }
 
-  fit(isOn: boolean): void {
+  squeeze(isOn: boolean): void {
     this.isFitted = isOn;
     this.changed();
   }
 
   private changed(): void {
     this.select();
-    this.layout();
+    this.fit();
     this.noteOptions();
   }
 
   // ---- drawing ----
 
-  private layout(): void {
-    if (!this.hasMessage || !this.root.clientWidth) return;
-    this.root.classList.toggle("narrow", this.root.clientWidth < 700);
+  protected layout(width: number): void {
+    this.root.classList.toggle("narrow", width < 700);
     this.painter.setRows(this.isFitted);
     this.scroller.style.height = `${this.painter.height + 2}px`;
     this.spacer.style.height = `${this.painter.contentHeight}px`;
@@ -221,14 +193,10 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.draw();
   }
 
-  private draw(): void {
-    this.frame.draw();
-  }
-
-  private paint(): void {
+  protected paint(): void {
     const { painter } = this;
     if (!painter.width) return;
-    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
+    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), this.scroller.scrollTop, painter.height);
     this.foot.refresh();
   }
 
@@ -261,25 +229,18 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { size } = this.model;
     const now = this.model.pointed ?? this.model.choice.first;
-    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -size, End: size };
-    if (event.key in moves) {
-      const next = now ? now.index + moves[event.key] : event.key === "End" ? size - 1 : 0;
+    const by = (step: number, first = 0) => () => {
+      const next = now ? now.index + step : first;
       this.moveTo({ side: now?.side ?? "left", index: Math.max(0, Math.min(size - 1, next)) }, event.shiftKey);
-    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      this.moveTo({ side: event.key === "ArrowLeft" ? "left" : "right", index: now?.index ?? 0 }, false);
-    } else if (event.key === "Enter") {
-      this.pick(now, event.shiftKey);
-    } else if (event.key === " ") {
-      this.pick(now, true);
-    } else if (event.key === "Escape") {
-      this.pick(null);
-    } else {
-      return;
-    }
-    event.preventDefault();
+    };
+    const to = (side: Side) => () => this.moveTo({ side, index: now?.index ?? 0 }, false);
+    onKey(event, {
+      ArrowDown: by(1), ArrowUp: by(-1), PageDown: by(10), PageUp: by(-10), Home: by(-size), End: by(size, size - 1),
+      ArrowLeft: to("left"), ArrowRight: to("right"),
+      "Enter": () => this.pick(now, event.shiftKey), " ": () => this.pick(now, true), "Escape": () => this.pick(null),
+    });
   }
 
   // With `adds` the units that are passed are chosen too.
@@ -294,3 +255,7 @@ class LinesView implements MountedView<LinesHeader, LinesEvents>, LinesActions {
     this.draw();
   }
 }
+
+const component = mounting<LinesHeader, LinesView["events"]>(LinesView, stateEvents);
+export default component;
+export const standAlone = alone(component);

@@ -12,10 +12,6 @@ export class Panel {
 
   constructor(private readonly model: LinesModel) {}
 
-  close(): void {
-    this.liveRegion.cancel();
-  }
-
   refresh(): void {
     const focus = this.model.focus();
     if (!this.model.heads.length) this.root.replaceChildren(note(said("The head is on its way.")));

@@ -19,24 +19,18 @@ export interface NeuronActions {
 export class NeuronControls {
   readonly row: HTMLElement;
   readonly foot = element("div", { className: "foot" });
-  private readonly layerSelect: HTMLSelectElement;
-  private readonly headSelect: HTMLSelectElement;
-  private readonly querySelect: HTMLSelectElement;
-  private readonly orderSelect: HTMLSelectElement;
-  private readonly before: HTMLButtonElement;
-  private readonly after: HTMLButtonElement;
+  private readonly layerSelect = numberSelect("Layer", (layer) => this.actions.choose(layer, this.model.head));
+  private readonly headSelect = numberSelect("Head", (head) => this.actions.choose(this.model.layer, head));
+  private readonly querySelect = numberSelect("Query token", (query) => this.actions.setQuery(query));
+  private readonly before = button("\u2039", "Token before (left arrow)", () => this.actions.setQuery(this.model.query - 1), "step");
+  private readonly after = button("\u203a", "Token after (right arrow)", () => this.actions.setQuery(this.model.query + 1), "step");
+  private readonly orderSelect = select("Order of the keys", ORDERS, (order) => this.actions.setOrder(order));
 
   constructor(
-    private readonly model: NeuronModel, private readonly painter: NeuronPainter, actions: NeuronActions,
+    private readonly model: NeuronModel, private readonly painter: NeuronPainter, private readonly actions: NeuronActions,
     private readonly saving: HTMLElement,
   ) {
     this.foot.append(saving);
-    this.layerSelect = numberSelect("Layer", (layer) => actions.choose(layer, model.head));
-    this.headSelect = numberSelect("Head", (head) => actions.choose(model.layer, head));
-    this.querySelect = numberSelect("Query token", (query) => actions.setQuery(query));
-    this.before = button("\u2039", "Token before (left arrow)", () => actions.setQuery(model.query - 1), "step");
-    this.after = button("\u203a", "Token after (right arrow)", () => actions.setQuery(model.query + 1), "step");
-    this.orderSelect = select("Order of the keys", ORDERS, (order) => actions.setOrder(order));
     this.row = element("div", { className: "controls" },
       element("label", {}, said("Layer"), this.layerSelect), element("label", {}, said("Head"), this.headSelect),
       element("span", { className: "group" }, said("Query token"), this.before, this.querySelect, this.after),

@@ -3,54 +3,37 @@
 import "../shared/shared.css";
 import "./neurons.css";
 
-import type { Mounted } from "../../browser/component";
-import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
+import { onKey } from "../../browser/keys";
 import { said } from "../../browser/text";
 import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas } from "../shared/canvas";
+import { ChoosingView } from "../shared/canvas_view";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
-import { mount, stateEvents, type MountedView } from "../shared/mount";
+import { mounting, stateEvents } from "../shared/mount";
 import type { Message } from "../shared/transport";
-import { ViewFrame } from "../shared/view_frame";
 import { NeuronControls, type NeuronActions } from "./controls";
 import { NeuronFiles } from "./files";
 import { NeuronModel, type KeyOrder, type NeuronHeader } from "./model";
 import { NeuronPainter } from "./painter";
 import { NeuronWords } from "./words";
 
-/** What the view reports to Python. */
-interface NeuronEvents {
-  selection(value: { layer: number; heads: number[]; revision: number }): void;
-  options(value: NeuronHeader["look"]): void;
-}
-
 type Place = { key: number; dimension: number | null };
 
-export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<NeuronHeader, NeuronEvents>(NeuronView, mounted, stateEvents(mounted));
-}
-
-export const standAlone = alone(component);
-
-class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActions {
-  private readonly frame = new ViewFrame("view", { layout: () => this.layout(), paint: () => this.paint() });
-  readonly root = this.frame.root;
-  events!: NeuronEvents;
+class NeuronView extends ChoosingView implements NeuronActions {
   private readonly model = new NeuronModel();
   private readonly painter = new NeuronPainter(this.model);
   private readonly files = new NeuronFiles(this.model, this.painter);
   private readonly controls = new NeuronControls(this.model, this.painter, this, saveButtons(this.files));
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
-  private readonly spacer = element("div", {}, this.frame.canvas);
+  private readonly spacer = element("div", {}, this.canvas);
   private readonly scroller: HTMLElement;
   private readonly words: NeuronWords;
-  private hasMessage = false;
-  private revision = 0; // counts our own choices, to ignore older echoes of the server
 
   constructor(parent: Node) {
+    super("view");
     this.scroller = element("div", {
       className: "scroller", tabIndex: 0, role: "application",
       ariaLabel: said("Neurons. Left and right change the query, up and down the key, Page keys by ten, Home and End to the first and last, Enter makes the key the query. The numbers are in the table below."),
@@ -58,17 +41,11 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
       onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
       onpointerleave: () => this.point(null),
       onclick: (event: MouseEvent) => this.pick(this.hit(event)),
-      ondblclick: (event: MouseEvent) => this.lookFrom(this.hit(event)),
+      ondblclick: (event: MouseEvent) => this.setQuery(this.hit(event)?.key ?? -1),
       onkeydown: (event: KeyboardEvent) => this.key(event),
     }, this.spacer);
     this.words = new NeuronWords(this.model, this.root);
-    this.frame.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.liveRegion.root);
-  }
-
-  close(): void {
-    this.frame.close();
-    this.table.close();
-    this.words.close();
+    this.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.liveRegion.root);
   }
 
   // ---- what the server sends ----
@@ -86,11 +63,8 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
       this.painter.labels.forget();
       this.scroller.scrollTop = 0;
     }
-    if (header.revision >= this.revision || !isSameText) {
-      this.revision = Math.max(this.revision, header.revision); // a choice may still be on the way
-      Object.assign(model, { layer: header.layer, head: header.head });
-    }
-    this.root.classList.toggle("waiting", header.revision !== this.revision);
+    if (this.isAnswer(header, isSameText)) Object.assign(model, { layer: header.layer, head: header.head });
+    this.root.classList.toggle("waiting", this.isAwaited(header));
     this.painter.readColours(this.root);
     this.controls.refreshOptions();
     this.refresh(!isSameText);
@@ -98,11 +72,9 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
 
   choose(layer: number, head: number): void {
     Object.assign(this.model, { layer, head });
-    this.revision += 1;
     this.root.classList.add("waiting");
     this.controls.refresh();
-    const selection = { layer, heads: [head], revision: this.revision };
-    this.frame.reporting.run(() => this.events.selection(selection));
+    this.reportSelection({ layer, heads: [head] });
   }
 
   // ---- what is shown ----
@@ -115,13 +87,13 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
     this.controls.refreshFoot();
     this.words.say();
     this.table.refresh();
-    this.layout();
+    this.fit();
   }
 
   // The options are reported so that they get into the address.
   private noteOptions(): void {
     const options = { order: this.model.orderBy, query: this.model.query };
-    this.frame.noting.run(() => this.events.options(options));
+    this.noting.run(() => this.events.options(options));
   }
 
   setQuery(query: number): void {
@@ -141,30 +113,21 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
     this.noteOptions();
   }
 
-  private lookFrom(place: Place | null): void {
-    if (place) this.setQuery(place.key);
-  }
-
   // ---- drawing ----
 
-  private layout(): void {
-    if (!this.hasMessage || !this.root.clientWidth) return;
-    this.painter.layout(this.root.clientWidth - 2);
+  protected layout(width: number): void {
+    this.painter.layout(width - 2);
     this.scroller.style.height = `${this.painter.height}px`;
     this.spacer.style.height = `${this.painter.contentHeight}px`;
     this.draw();
   }
 
-  private draw(): void {
-    this.frame.draw();
-  }
-
-  private paint(): void {
+  protected paint(): void {
     const { painter } = this;
     if (!painter.width) return;
     painter.readColours(this.root);
     painter.scrolled = this.scroller.scrollTop;
-    painter.drawOn(fitCanvas(this.frame.canvas, painter.width, painter.height));
+    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height));
   }
 
   // Brings the marked key into view.
@@ -198,21 +161,24 @@ class NeuronView implements MountedView<NeuronHeader, NeuronEvents>, NeuronActio
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { model } = this;
     const { size } = model;
-    const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -size, End: size };
-    if (event.key in moves) {
-      const row = Math.max(0, Math.min(size - 1, model.rowOf[model.marked] + moves[event.key]));
+    const by = (step: number) => () => {
+      const row = Math.max(0, Math.min(size - 1, model.rowOf[model.marked] + step));
       model.pointed = null;
       this.words.hideTip();
       model.marked = model.order[row];
       this.words.say();
       this.showMarked();
-    } else if (event.key === "ArrowLeft") this.setQuery(model.query - 1);
-    else if (event.key === "ArrowRight") this.setQuery(model.query + 1);
-    else if (event.key === "Enter") this.setQuery(model.marked);
-    else return;
-    event.preventDefault();
+    };
+    onKey(event, {
+      ArrowDown: by(1), ArrowUp: by(-1), PageDown: by(10), PageUp: by(-10), Home: by(-size), End: by(size),
+      ArrowLeft: () => this.setQuery(model.query - 1), ArrowRight: () => this.setQuery(model.query + 1),
+      Enter: () => this.setQuery(model.marked),
+    });
   }
 }
+
+const component = mounting<NeuronHeader, NeuronView["events"]>(NeuronView, stateEvents);
+export default component;
+export const standAlone = alone(component);

@@ -18,10 +18,6 @@ export class NeuronWords {
     this.tooltip = new Tooltip(root);
   }
 
-  close(): void {
-    this.liveRegion.cancel();
-  }
-
   hideTip(): void {
     this.tooltip.hide();
   }

@@ -13,27 +13,21 @@ const TICKS = [0, 0.1, 0.25, 0.5, 1];
 export class OverviewControls {
   readonly row: HTMLElement;
   readonly scale = element("div", { className: "scale" });
-  private readonly measureSelect: HTMLSelectElement;
-  private readonly orderSelect: HTMLSelectElement;
-  private readonly direction: HTMLButtonElement;
-  private readonly slider: HTMLInputElement;
+  private readonly measureSelect = select("Measure of the heads", [], (measure) => this.change({ measure, limit: null }));
+  private readonly orderSelect = select("Order of the heads", ORDERS, (order) => this.change({ order }));
+  private readonly direction = element("button", { type: "button", className: "step",
+    onclick: () => this.change({ lowest: !this.model.options.lowest, limit: null }) });
+  private readonly slider = element("input", { type: "range", min: "0", max: "100", step: "1",
+    oninput: () => this.setLimit(Number(this.slider.value) / 100) });
   private readonly limitText = element("output");
-  private readonly limitLabel: HTMLLabelElement;
-  private readonly measured: HTMLElement;
+  private readonly limitLabel = element("label", { title: said("Heads beyond the limit are dimmed") }, said("Dim"), this.slider, this.limitText);
+  private readonly measured = element("span", { className: "group" }, element("label", {}, said("Order"), this.orderSelect), this.direction);
 
   constructor(
     private readonly model: OverviewModel, private readonly change: (options: Partial<OverviewOptions>) => void,
     private readonly saving: HTMLElement,
   ) {
     this.scale.append(saving);
-    this.measureSelect = select("Measure of the heads", [], (measure) => change({ measure, limit: null }));
-    this.orderSelect = select("Order of the heads", ORDERS, (order) => change({ order }));
-    this.direction = element("button", { type: "button", className: "step",
-      onclick: () => change({ lowest: !model.options.lowest, limit: null }) });
-    this.slider = element("input", { type: "range", min: "0", max: "100", step: "1",
-      oninput: () => this.setLimit(Number(this.slider.value) / 100) });
-    this.limitLabel = element("label", { title: said("Heads beyond the limit are dimmed") }, said("Dim"), this.slider, this.limitText);
-    this.measured = element("span", { className: "group" }, element("label", {}, said("Order"), this.orderSelect), this.direction);
     this.row = element("div", { className: "controls" },
       element("label", {}, said("Measure"), this.measureSelect), this.measured, this.limitLabel);
   }

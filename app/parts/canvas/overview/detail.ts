@@ -20,10 +20,6 @@ export class Detail {
     this.tooltip = new Tooltip(view);
   }
 
-  close(): void {
-    this.liveRegion.cancel();
-  }
-
   refresh(): void {
     const { model } = this;
     const place = model.pointed ?? model.opened;

@@ -3,17 +3,16 @@
 import "../shared/shared.css";
 import "./overview.css";
 
-import type { Mounted } from "../../browser/component";
-import type { Bytes } from "../../browser/data_blocks";
 import { element } from "../../browser/elements";
+import { onKey } from "../../browser/keys";
 import { said } from "../../browser/text";
 import { alone } from "../../html_file/alone";
 import { saveButtons } from "../saving/buttons";
 import { fitCanvas, readTheme } from "../shared/canvas";
+import { CanvasView } from "../shared/canvas_view";
 import { DataTable } from "../shared/data_table";
-import { mount, type MountedView } from "../shared/mount";
+import { mounting } from "../shared/mount";
 import type { Message } from "../shared/transport";
-import { ViewFrame } from "../shared/view_frame";
 import { OverviewControls } from "./controls";
 import { Detail } from "./detail";
 import { OverviewFiles } from "./files";
@@ -30,19 +29,7 @@ interface OverviewEvents {
   options(value: OverviewOptions): void;
 }
 
-export default function component(mounted: Mounted<Bytes>): () => void {
-  return mount<OverviewHeader, OverviewEvents>(Overview, mounted, {
-    picked: (value) => mounted.setTriggerValue("picked", value),
-    options: (value) => mounted.setStateValue("look", value),
-  });
-}
-
-export const standAlone = alone(component);
-
-class Overview implements MountedView<OverviewHeader, OverviewEvents> {
-  private readonly frame = new ViewFrame("view overview", { layout: () => this.layout(), paint: () => this.paint() });
-  readonly root = this.frame.root;
-  events!: OverviewEvents;
+class Overview extends CanvasView<OverviewEvents> {
   private readonly model = new OverviewModel();
   private readonly thumbnails = new Thumbnails(this.model);
   private readonly painter = new GridPainter(this.model, this.thumbnails);
@@ -51,9 +38,9 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
   private readonly table = new DataTable("Numbers of all heads as a table", () => this.files.table());
   private readonly holder: HTMLElement;
   private readonly detail: Detail;
-  private hasMessage = false;
 
   constructor(parent: Node) {
+    super("view overview");
     const grid = element("div", {
       className: "grid", tabIndex: 0, role: "application",
       ariaLabel: said("All heads. Arrows move, Home and End go to the first and the last, Enter opens the head, Escape lets go. The numbers are in the table below."),
@@ -61,19 +48,13 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
       onpointerleave: () => this.point(null),
       onclick: (event: MouseEvent) => this.pick(this.hit(event)),
       onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.frame.canvas);
+    }, this.canvas);
     this.holder = element("div", { className: "frame" }, grid);
     this.detail = new Detail(this.model, this.thumbnails, this.root);
-    this.frame.open(parent, this.controls.row,
+    this.open(parent, this.controls.row,
       element("div", { className: "body" },
         element("div", { className: "left" }, this.holder, this.controls.scale), this.detail.root),
       this.table.root, this.detail.liveRegion.root);
-  }
-
-  close(): void {
-    this.frame.close();
-    this.table.close();
-    this.detail.close();
   }
 
   update(message: Message<OverviewHeader>): void {
@@ -90,19 +71,17 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
     Object.assign(this.model.options, options);
     this.refresh();
     const { measure, order, lowest, limit } = this.model.options;
-    this.frame.noting.run(() => this.events.options({ measure, order, lowest, limit }));
+    this.noting.run(() => this.events.options({ measure, order, lowest, limit }));
   }
 
   private refresh(): void {
     this.model.sort();
     this.controls.refresh();
     this.table.refresh();
-    this.layout();
+    this.fit();
   }
 
-  private layout(): void {
-    const room = this.root.clientWidth;
-    if (!this.hasMessage || !room) return;
+  protected layout(room: number): void {
     const isWide = room >= WIDE;
     this.root.classList.toggle("narrow", !isWide);
     this.painter.layout(isWide ? room - 450 : room - 12);
@@ -113,21 +92,17 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
     this.draw();
   }
 
-  private draw(): void {
-    this.frame.draw();
-  }
-
-  private paint(): void {
+  protected paint(): void {
     const { painter } = this;
     painter.theme = readTheme(this.root);
     const density = window.devicePixelRatio || 1;
-    painter.drawOn(fitCanvas(this.frame.canvas, painter.width + 2, painter.height + 2), density);
+    painter.drawOn(fitCanvas(this.canvas, painter.width + 2, painter.height + 2), density);
   }
 
   // ---- pointing and picking ----
 
   private hit(event: MouseEvent): Place | null {
-    const box = this.frame.canvas.getBoundingClientRect();
+    const box = this.canvas.getBoundingClientRect();
     return this.painter.hit(event.clientX - box.left, event.clientY - box.top);
   }
 
@@ -150,27 +125,26 @@ class Overview implements MountedView<OverviewHeader, OverviewEvents> {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { model, painter: { columns } } = this;
     const now = model.pointed ?? model.opened;
     const at = model.sequence.indexOf(now.layer * model.header.num_heads + (now.head ?? 0));
     const last = model.sequence.length - 1;
-    const moves: Record<string, number> = {
-      ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1, Home: -at, End: last - at };
-    if (event.key in moves) {
-      const next = at + moves[event.key];
-      if (next >= 0 && next <= last) {
-        this.point(model.placeOf(next));
-        // The grid scrolls when sorting makes it long.
-        this.holder.scrollTop = this.painter.scrolledTo(next, this.holder.scrollTop, this.holder.clientHeight);
-      }
-    } else if (event.key === "Enter" || event.key === " ") {
-      this.pick(now);
-    } else if (event.key === "Escape") {
-      this.point(null);
-    } else {
-      return;
-    }
-    event.preventDefault();
+    const to = (next: number) => () => {
+      if (next < 0 || next > last) return;
+      this.point(model.placeOf(next));
+      // The grid scrolls when sorting makes it long.
+      this.holder.scrollTop = this.painter.scrolledTo(next, this.holder.scrollTop, this.holder.clientHeight);
+    };
+    onKey(event, {
+      ArrowUp: to(at - columns), ArrowDown: to(at + columns), ArrowLeft: to(at - 1), ArrowRight: to(at + 1), Home: to(0), End: to(last),
+      "Enter": () => this.pick(now), " ": () => this.pick(now), "Escape": () => this.point(null),
+    });
   }
 }
+
+const component = mounting<OverviewHeader, OverviewEvents>(Overview, ({ setTriggerValue, setStateValue }) => ({
+  picked: (value) => setTriggerValue("picked", value),
+  options: (value) => setStateValue("look", value),
+}));
+export default component;
+export const standAlone = alone(component);

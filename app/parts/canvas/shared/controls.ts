@@ -52,6 +52,13 @@ export function show(node: HTMLElement, isShown: boolean): void {
   node.style.display = isShown ? "" : "none";
 }
 
+// A set with an entry more, or with one that was in it less.
+export function toggled<Entry>(set: Set<Entry>, entry: Entry): Set<Entry> {
+  const copy = new Set(set);
+  if (!copy.delete(entry)) copy.add(entry);
+  return copy;
+}
+
 type Disabling = HTMLElement & { disabled: boolean };
 
 // An HTML file holds some layers only (`header.alone`): disables the controls that need others.

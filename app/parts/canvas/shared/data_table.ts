@@ -32,10 +32,6 @@ export class DataTable {
     if (this.root.open) this.waiting = window.setTimeout(() => this.fill(), 150);
   }
 
-  close(): void {
-    clearTimeout(this.waiting);
-  }
-
   private fill(): void {
     const { caption, columns, rows } = this.make();
     const body = rows.map(([first, ...others]) => element("tr", {}, cell("th", first, "row"), ...others.map((value) => cell("td", value))));

@@ -20,39 +20,32 @@ export function stateEvents({ setStateValue }: Mounted<Bytes>) {
   };
 }
 
-interface Kept {
-  view: MountedView<never, never>;
-  turn: number;
-}
-
-const keptViews = new WeakMap<Node, Kept>();
-
-// Returns the function that takes the view away. The root is marked as busy until it shows the
-// message that came last.
-export function mount<Header, Events>(
-  View: new (parent: Node) => MountedView<Header, Events>, { data, parentElement }: Mounted<Bytes>, events: Events,
-): () => void {
-  let kept = keptViews.get(parentElement);
-  if (!kept) {
-    kept = { view: new View(parentElement) as MountedView<never, never>, turn: 0 };
-    keptViews.set(parentElement, kept);
-  }
-  const current = kept;
-  const view = current.view as unknown as MountedView<Header, Events>;
-  view.events = events;
-  const turn = ++current.turn;
-  const show = (message: Message<Header>) => {
-    if (current.turn !== turn || keptViews.get(parentElement) !== current) return; // a later one came, or it is gone
-    view.update(message);
-    view.root.removeAttribute("aria-busy");
+// Returns a component of a view, of which a call returns the function that takes the view away. The
+// root is marked as busy until it shows the message that came last.
+export function mounting<Header, Events>(
+  View: new (parent: Node) => MountedView<Header, Events>, eventsOf: (mounted: Mounted<Bytes>) => Events,
+): (mounted: Mounted<Bytes>) => () => void {
+  const views = new WeakMap<Node, { view: MountedView<Header, Events>; turn: number }>();
+  return (mounted) => {
+    const { data, parentElement } = mounted;
+    const current = views.get(parentElement) ?? { view: new View(parentElement), turn: 0 };
+    const { view } = current;
+    views.set(parentElement, current);
+    view.events = eventsOf(mounted);
+    const turn = ++current.turn;
+    const show = (message: Message<Header>) => {
+      if (current.turn !== turn || views.get(parentElement) !== current) return; // a later one came, or it is gone
+      view.update(message);
+      view.root.removeAttribute("aria-busy");
+    };
+    const message = unpack<Header>(data);
+    if (isDeflated(message)) {
+      view.root.setAttribute("aria-busy", "true");
+      void inflateBlocks(message).then(show);
+    } else show(message);
+    return closedByLast(parentElement, () => {
+      view.close();
+      views.delete(parentElement);
+    });
   };
-  const message = unpack<Header>(data);
-  if (isDeflated(message)) {
-    view.root.setAttribute("aria-busy", "true");
-    void inflateBlocks(message).then(show);
-  } else show(message);
-  return closedByLast(parentElement, () => {
-    view.close();
-    keptViews.delete(parentElement);
-  });
 }

@@ -26,5 +26,4 @@ test("a table is made when it is open: texts cut and legible, numbers as they ar
   assert.ok(texts[4].length <= 121 && texts[4].endsWith("\u2026"));
   assert.deepEqual(cells.map((cell) => cell.scope), ["col", "col", "row", undefined, "row", undefined]);
   assert.deepEqual(cells.map((cell) => cell.className === "number"), [false, false, false, true, false, false]);
-  table.close();
 });

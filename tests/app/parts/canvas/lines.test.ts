@@ -185,7 +185,7 @@ test("the panel names what is chosen, in the order of the text", () => {
   assert.equal(texts()[0], "2 tokens together attend to \u201criv\u201d");
   const names = fake(panel.root).all((node) => node.className === "name").map((node) => node.textContent);
   assert.equal(names.length, 2);
-  panel.close();
+  panel.liveRegion.cancel();
 });
 
 // What the panel says below its rows.
@@ -193,7 +193,7 @@ function totalsOf(model: LinesModel): string[] {
   openPage();
   const panel = new Panel(model);
   panel.refresh();
-  panel.close();
+  panel.liveRegion.cancel();
   return fake(panel.root).children.slice(2).map(fake).filter((node) => !String(node.className).match(/^target$/)).map((node) => node.textContent);
 }
 

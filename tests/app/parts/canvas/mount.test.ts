@@ -4,7 +4,7 @@ import { deflateSync } from "node:zlib";
 
 import type { Mounted } from "../../../../app/parts/browser/component";
 import type { Bytes } from "../../../../app/parts/browser/data_blocks";
-import { mount, stateEvents, type MountedView } from "../../../../app/parts/canvas/shared/mount";
+import { mounting, stateEvents, type MountedView } from "../../../../app/parts/canvas/shared/mount";
 import { unpack, type Message } from "../../../../app/parts/canvas/shared/transport";
 import { packed } from "../../../support/messages";
 
@@ -12,7 +12,7 @@ interface Header {
   layer: number;
 }
 
-// An element as far as mount() uses one.
+// An element as far as mounting() uses one.
 class Root {
   readonly attributes = new Map<string, string>();
   setAttribute(name: string, value: string): void { this.attributes.set(name, value); }
@@ -31,6 +31,8 @@ class View implements MountedView<Header, { selection(value: unknown): void }> {
   close(): void { this.isClosed = true; }
   get isBusy(): boolean { return (this.root as unknown as Root).attributes.get("aria-busy") === "true"; }
 }
+
+const component = mounting<Header, View["events"]>(View, stateEvents);
 
 function message(layer: number, isDeflated = false): Bytes {
   const block = isDeflated ? deflateSync(new Uint8Array(4)) : new Uint8Array(4);
@@ -51,7 +53,7 @@ const soon = () => new Promise((next) => setTimeout(next, 1));
 function show(place: object, data: Bytes): [View, () => void] {
   const before = View.made.length;
   const at = mounted(place, data);
-  const close = mount<Header, View["events"]>(View, at, stateEvents(at));
+  const close = component(at);
   return [View.made.length > before ? View.made[View.made.length - 1] : View.made[before - 1], close];
 }
 
@@ -106,7 +108,7 @@ test("the cleanup of a first call that another one followed leaves the view", ()
 test("what was chosen and the options become state of the component", () => {
   const states: unknown[] = [];
   const at = mounted({}, message(8), states);
-  mount<Header, View["events"]>(View, at, stateEvents(at));
+  component(at);
   View.made[View.made.length - 1].events.selection({ layer: 2 });
   stateEvents(at).options({ words: true });
   assert.deepEqual(states, [["selection", { layer: 2 }], ["look", { words: true }]]);

@@ -105,7 +105,7 @@ test("the tooltip has the numbers of the pointed dimension, of this query and th
 test("the sentence below has the score of the shown key and its largest products", () => {
   const words = new NeuronWords(neuronModel(WEIGHTS), openPage() as unknown as HTMLElement);
   words.say();
-  words.close();
+  words.liveRegion.cancel();
   const text = fake(words.line).textContent;
   assert.match(text, /^\u201ca\u201d attends to \u201ca\u201d: the products sum to 0\.0000, divided by \u221a2/);
   assert.match(text, /weight 0\.200000\. Largest products: dimensions 1 \(2\.000\), 0 \(1\.000\)\.$/);
