@@ -38,8 +38,10 @@ const MOST_TRIED = 32;
 const MOST_TRIED_FOR_EXAMPLE = 5;
 const LONG_ENOUGH = 4; // letters
 const NUM_BEST = 5;
+const NEARLY = 0.1; // larger than the smallest distance of two heads
 const ALIKE_WEIGHTS = 0.2; // share of the larger by which they differ
-const ALIKE_PROBABILITIES = 0.05;
+const SMALL_POINTS = 5; // of probability, below which nothing has changed to speak of
+const ALIKE_PROBABILITIES = SMALL_POINTS / 100;
 
 /** The texts of a question, and what the network makes of them. */
 class Texts {
@@ -242,12 +244,17 @@ function withoutRight(texts: Texts): Found {
   const shown = texts.own.filter((place) => texts.encoding.input_ids[place] !== texts.mask);
   const after = shown.filter((place) => place > position);
   if (!after.length) throw new NotShown(["last_word", {}]);
-  const left = { word: "", p: 0 };
+  const left = { best_left: "", p_left: 0, p_still: 0 };
   texts.predict(texts.masked(shown.filter((place) => place >= position)), [position], (probabilities) => {
     const top = argmax(probabilities);
-    Object.assign(left, { word: texts.vocab[top], p: probabilities[top] });
+    Object.assign(left, { best_left: texts.vocab[top], p_left: probabilities[top], p_still: probabilities[idOf(texts, facts.best)] });
   });
-  return found(left.word === facts.best ? "same" : "other", { ...facts, num_after: after.length, best_left: left.word, p_left: left.p });
+  const name = Number(facts.p) - left.p_still >= ALIKE_PROBABILITIES ? "other" : "same";
+  return found(name, { ...facts, num_after: after.length, ...left, points: SMALL_POINTS });
+}
+
+function idOf({ reader }: Texts, piece: Fact): number {
+  return Number(reader.wordpiece.id(String(piece)));
 }
 
 // Two hidden words, each alone and one after the other, the surer first: `fill_in_turn` of predictions.py.
@@ -260,11 +267,13 @@ function filledFirst(texts: Texts): Found {
   let left = range(ids.length).filter((place) => ids[place] === texts.mask);
   const alone = new Map<number, { word: string; p: number }>();
   const filled: { place: number; word: string; p: number }[] = [];
+  let still = 0;
   while (left.length) {
     const tops: { place: number; id: number; p: number }[] = [];
     texts.predict(ids, left, (probabilities, place) => {
       const top = argmax(probabilities);
       if (!filled.length) alone.set(place, { word: vocab[top], p: probabilities[top] });
+      still = probabilities[idOf(texts, alone.get(place)?.word ?? vocab[top])]; // of the last gap in the end
       const id = largest(probabilities, isSpecial.size + 1).find((each) => !isSpecial.has(each)) ?? top;
       tops.push({ place, id, p: probabilities[id] });
     });
@@ -275,8 +284,9 @@ function filledFirst(texts: Texts): Found {
   }
   const [one, other] = filled;
   const before = alone.get(other.place) ?? other;
-  return found(before.word === other.word ? "same" : "other", {
+  return found(Math.abs(before.p - still) < ALIKE_PROBABILITIES ? "same" : "other", {
     first: one.word, second: texts.token(other.place), alone: before.word, after: other.word, p_alone: before.p, p_after: other.p,
+    p_still: still, points: SMALL_POINTS,
   });
 }
 
@@ -409,8 +419,8 @@ function sameNumber(texts: Texts, { layer, other_layer, head: ofHead }: Given): 
   const mine = squareOf(texts, Number(layer), head).slice();
   const distances = range(texts.numHeads).map((other) => distance(mine, squareOf(texts, Number(other_layer), other)));
   const nearest = argmax(distances.map((each) => -each));
-  return found(nearest === head ? "yes" : "no", {
-    layer, head, other_layer, best_head: nearest, distance: distances[head], best_distance: distances[nearest],
+  return found(distances[head] <= distances[nearest] + NEARLY ? "yes" : "no", {
+    layer, head, other_layer, best_head: nearest, distance: distances[head], best_distance: distances[nearest], nearly: NEARLY,
   });
 }
 

@@ -1,9 +1,11 @@
 """Answers about hidden words, and about pairs: what the model predicts, and what it pays."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 from bertcore.analysis.compare.before_after import SMALL_POINTS
+from bertcore.analysis.shared.inputs import best_pieces, masked_encoding, word_log_probabilities
 from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.next_sentence import pair_variants, score_pairs
 from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, predict_masks
@@ -19,6 +21,7 @@ from bertcore.lessons.answer import (
     token_options,
 )
 from bertcore.model.model import Model
+from bertcore.model.tokenizer import Encoding
 
 _MOST_TOKENS = 64
 """Of a text whose tokens are hidden one after another."""
@@ -107,9 +110,15 @@ def chance_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
     return Found(math.log(size), {"vocab_size": size, "bits": math.log2(size), "one_in": 1 / size})
 
 
-@answer(Kind.CHOICE, facts=f"{_HIDDEN} num_after best_left p_left", names="same other")
+_ALIKE = SMALL_POINTS / 100
+"""Probabilities that differ by less count as alike."""
+
+
+@answer(
+    Kind.CHOICE, facts=f"{_HIDDEN} num_after best_left p_left p_still points", names="same other"
+)
 def without_right(bert: Model, text_a: str, text_b: str | None) -> Found:
-    """Whether the best word stays if all tokens after the hidden word are hidden, too."""
+    """Whether the best word loses 5 points or more ("other") once all that follows is hidden."""
     found = hidden(bert, text_a, text_b)
     encoding = bert.tokenize(text_a, text_b)
     shown = [
@@ -121,21 +130,24 @@ def without_right(bert: Model, text_a: str, text_b: str | None) -> Found:
     if not after:
         raise NotShownError("The hidden word is the last of its text: nothing follows it.")
     masked = [place for place in shown if place >= found.position]
-    predictions = predict_masks(bert, text_a, text_b, masked)
-    place = predictions.positions.index(found.position)
-    best = str(predictions.words[place, 0])
+    changed = masked_encoding(bert, text_a, text_b, masked)
+    best_left, p_left, p_still = _best_at(bert, changed, found.position, str(found.facts["best"]))
     facts = {
         **found.facts,
         "num_after": len(after),
-        "best_left": best,
-        "p_left": float(predictions.probabilities[place, 0]),
+        "best_left": best_left,
+        "p_left": p_left,
+        "p_still": p_still,
+        "points": SMALL_POINTS,
     }
-    return Found("same" if best == found.facts["best"] else "other", facts)
+    return Found("other" if float(found.facts["p"]) - p_still >= _ALIKE else "same", facts)
 
 
-@answer(Kind.CHOICE, facts="first second alone after p_alone p_after", names="same other")
+@answer(
+    Kind.CHOICE, facts="first second alone after p_alone p_after p_still points", names="same other"
+)
 def filled_first(bert: Model, text_a: str, text_b: str | None) -> Found:
-    """Whether a second hidden word is predicted differently once the first is filled in."""
+    """Whether the best word at a second gap gains or loses 5 points once the first is filled in."""
     first = example_mask(bert, text_a, text_b)
     if bert.tokenizer.mask_id in bert.tokenize(text_a, text_b).input_ids:
         raise NotShownError("This question hides two words of its own, and a mask is typed here.")
@@ -144,16 +156,35 @@ def filled_first(bert: Model, text_a: str, text_b: str | None) -> Found:
     steps = fill_in_turn(bert, text_a, text_b, (first, other))
     last = steps[-1]
     place = both.positions.index(last.position)
-    alone = str(both.words[place, 0])
+    alone, p_alone = str(both.words[place, 0]), float(both.probabilities[place, 0])
+    encoding = masked_encoding(bert, text_a, text_b, (first, other))
+    ids = list(encoding.input_ids)
+    ids[steps[0].position] = _id(bert, steps[0].word)
+    _, _, p_still = _best_at(bert, replace(encoding, input_ids=ids), last.position, alone)
     facts: dict[str, Fact] = {
         "first": steps[0].word,
         "second": str(both.originals[place]),
         "alone": alone,
         "after": last.word,
-        "p_alone": float(both.probabilities[place, 0]),
+        "p_alone": p_alone,
         "p_after": last.probability,
+        "p_still": p_still,
+        "points": SMALL_POINTS,
     }
-    return Found("same" if alone == last.word else "other", facts)
+    return Found("same" if abs(p_alone - p_still) < _ALIKE else "other", facts)
+
+
+def _id(bert: Model, piece: str) -> int:
+    found = bert.tokenizer.token_to_id(piece)
+    assert found is not None, "the model has predicted it"
+    return found
+
+
+def _best_at(bert: Model, encoding: Encoding, position: int, word: str) -> tuple[str, float, float]:
+    """Return the best word at a place, its probability, and that of another word."""
+    (log_p,) = word_log_probabilities(bert, bert.word_states(encoding)[[position]])
+    ((best, p),) = best_pieces(bert, log_p[0], 1)
+    return best, p, float(log_p[0, _id(bert, word)].exp())
 
 
 @answer(Kind.NUMBER, facts="num_tokens num_text share")
@@ -201,10 +232,6 @@ def most_surprising(bert: Model, text_a: str, text_b: str | None) -> Found:
     trace = bert.trace(text_a, text_b)
     options = token_options(trace, lambda at: f"{bits[at]:.1f} bits" if at in bits else "no bits")
     return Found(str(best), facts, tuple(one for one in options if int(one.name) in bits))
-
-
-_ALIKE = SMALL_POINTS / 100
-"""Probabilities that differ by less count as alike."""
 
 
 def pair_of(text_b: str | None) -> str:

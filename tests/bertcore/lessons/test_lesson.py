@@ -25,6 +25,7 @@ from bertcore.lessons.lesson import (
     read_lesson,
     tell,
 )
+from bertcore.lessons.words import filled_first, without_right
 from tests.support.browser.wording import layers_beyond
 from tests.support.lesson_text import parse_lesson
 from tests.support.tiny import tiny_bert
@@ -176,6 +177,27 @@ def test_what_the_lesson_on_masked_words_says_of_capitals_holds() -> None:
 
     assert step.text_a == "The capital of Canada is [MASK]."
     assert (best("Canada"), best("France")) == ("canada", "paris")
+
+
+def test_a_first_word_that_changes_by_chance_is_no_effect() -> None:
+    """Of words that are about equal another may lead; what counts is the points that one loses."""
+    bert = load("default")
+
+    def p(text: str, word: str) -> float:
+        return dict(bert.fill_mask(text, top_k=2000)[0])[word]
+
+    found = filled_first(bert, "My aunt drinks strong tea in the morning.", None)
+    facts = found.facts
+    assert (facts["first"], facts["alone"], facts["after"]) == ("wife", "air", "kitchen")
+    still = p("My wife drinks strong tea in the [MASK].", "air")
+    assert facts["p_still"] == pytest.approx(still, rel=1e-4)
+    assert (found.answer, 0 < float(facts["p_alone"]) - still < 0.05) == ("same", True)
+
+    found = without_right(bert, "The doctor gave the sick child a bitter medicine.", None)
+    facts = found.facts
+    gaps = " ".join(["[MASK]"] * (int(facts["num_after"]) + 1))
+    assert facts["p_still"] == pytest.approx(p(f"The doctor {gaps}", "gave"), rel=1e-4)
+    assert (found.answer, facts["best_left"]) == ("other", "was")
 
 
 def test_a_choice_that_the_model_refutes_says_what_is_true() -> None:

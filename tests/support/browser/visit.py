@@ -190,7 +190,10 @@ class Visit:
         def pick() -> None:
             box.click(timeout=TRY_MS)
             box.fill(option, timeout=TRY_MS)  # a long list is drawn in part
-            self.page.get_by_role("option", name=option, exact=True).click(timeout=TRY_MS)
+            offered = self.page.get_by_role("option", name=option, exact=True)
+            offered.click(timeout=TRY_MS)
+            # A click is lost on a list that is drawn anew under it, which then stays open.
+            offered.wait_for(state="hidden", timeout=TRY_MS)
 
         _until_it_works(pick)
         self.settle()
