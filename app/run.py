@@ -20,10 +20,11 @@ from app.page_info import PageInfo
 from app.server import visits
 from app.server.policy import policy
 from app.server.streamlit_internals import Page
-from app.shell import class_link, covers, frame, menu, sidebar, state, turns
+from app.shell import frame, menu, sidebar, state, turns
+from app.shell.browser.signals import show_top
 from app.shell.guide import guide
 from app.shell.jobs import waiting
-from app.shell.signals import show_top
+from app.shell.withheld import class_link, covers
 from app.shell.words import glossary, language, tr
 from bertcore.analysis.space.projection import open_umap
 

@@ -34,8 +34,8 @@ from app.parts.component import Component  # noqa: E402
 from app.parts.door.door import FIRST as FIRST_DOORS  # noqa: E402
 from app.server.policy import CHECKPOINT_VARIABLE  # noqa: E402
 from app.shell import stored  # noqa: E402
-from app.shell.compute import Compute  # noqa: E402
 from app.shell.jobs import background, waiting  # noqa: E402
+from app.shell.jobs.compute import Compute  # noqa: E402
 from app.shell.words.language import languages  # noqa: E402
 from bertcore.model.checkpoints.source import SHIPPED  # noqa: E402
 

@@ -173,8 +173,8 @@ def internals_are_imported_in_one_file(source: Source) -> list[str]:
 
 
 def uploads_come_through_one_door(source: Source) -> list[str]:
-    """Only app/shell/source.py draws boxes for files: it keeps no upload longer than it is read."""
-    doors = ("app/shell/source.py", "app/server/streamlit_internals.py")
+    """Only uploads/source.py draws boxes for files: it keeps no upload longer than it is read."""
+    doors = ("app/shell/uploads/source.py", "app/server/streamlit_internals.py")
     if source.path in doors or not source.lies_in("app", "pages"):
         return []
     return names_used(source, ("file_uploader", "camera_input", "audio_input", "chat_input"))
@@ -291,7 +291,7 @@ INNOCENT = [
     ("app/main.py", "from app.shell import frame"),
     ("app/shell/cache.py", "@st.cache_resource\ndef f(): ..."),
     ("app/shell/state.py", "st.query_params['text'] = 'x'"),
-    ("app/shell/source.py", "st.file_uploader('x')"),
+    ("app/shell/uploads/source.py", "st.file_uploader('x')"),
     ("app/server/streamlit_internals.py", "from streamlit import runtime"),
     ("app/a.py", "from streamlit.delta_generator import DeltaGenerator"),
     ("pages/a.py", "x = 1\n" * MAX_SCRIPT_LINES),

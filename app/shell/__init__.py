@@ -2,15 +2,15 @@
 
 from . import hidden
 from .cache import Texts
-from .compute import Compute
 from .controls import LAST_SEED, draw_again, one_of
 from .jobs import background, waiting
 from .jobs.background import Job, Progress, Work
+from .jobs.compute import Compute
 from .links import open_page
+from .pictures.show import caption, computed, how_to_read, is_available, offer, show
 from .sentence_box import TEXT_A, TEXT_B, texts
-from .show import caption, computed, how_to_read, is_available, offer, show
-from .source import UploadSource
 from .state import Field
+from .uploads.source import UploadSource
 
 __all__ = [
     "LAST_SEED",

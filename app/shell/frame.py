@@ -27,11 +27,12 @@ from ..plots.special_tokens import filled_markdown
 from ..server import places
 from ..server.checkpoints import NotOfferedError
 from ..server.policy import policy
-from . import cache, class_link, consent, covers, fetch, hidden, sidebar, state
-from .compute import Compute
+from . import cache, consent, fetch, hidden, sidebar, state
+from .jobs.compute import Compute
 from .jobs.waiting import Pending
 from .sentence_box import MAT_PAIR, TEXT_B, WHY_NO_CAT, example_box, is_mat, sentence_box, use
 from .state import Field
+from .withheld import class_link, covers
 from .words import glossary, language, tr
 
 log = logging.getLogger("bertscope.app")

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from ..navigation import GROUPS, PAGES
-from . import class_link
-from .class_link import Tool
-from .kept import kept
+from .browser.kept import kept
+from .withheld import class_link
+from .withheld.class_link import Tool
 from .words import tr
 
 MOST_OPEN = 9

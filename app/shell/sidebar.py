@@ -17,8 +17,8 @@ from ..plots import plain, theme
 from ..server import checkpoints
 from ..server.policy import default_source, policy
 from . import cache, fetch, state
+from .browser.signals import explain_refused, live_text
 from .consent import allow, has_agreed
-from .signals import explain_refused, live_text
 from .state import Field
 from .words import language, tr
 

@@ -10,7 +10,7 @@ from bertcore.analysis.heads.texts import HeadTexts, bundled_sentences, bundled_
 
 from ..plots import plain
 from ..shell import Field, UploadSource, one_of
-from ..shell.uploads import Copy
+from ..shell.uploads.on_disk import Copy
 from . import my_sentences
 
 SOURCES = {"own": "Our sentences", **my_sentences.OFFERED, "file": "Upload a file"}

@@ -25,7 +25,7 @@ from ..server.policy import policy
 from ..server.room import check_room
 from ..server.streamlit_internals import MAX_TYPED
 from ..shell import UploadSource, frame
-from ..shell.uploads import Copy
+from ..shell.uploads.on_disk import Copy
 from ..shell.words import tr
 
 MINE = "pasted"

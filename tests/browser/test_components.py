@@ -13,7 +13,7 @@ from app.screens.architectures import drawing as architectures
 from app.screens.architectures import writing
 from app.screens.inside_layer import drawing as inside_layer
 from app.screens.objectives import drawing as objectives
-from app.shell import signals
+from app.shell.browser import signals
 from bertcore.analysis.mixing.layer_stages import STAGES, LayerStages
 from bertcore.model.objectives.table import OBJECTIVES
 from tests.support.browser import bare_view

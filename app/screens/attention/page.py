@@ -23,20 +23,10 @@ from ...parts.canvas.lines import lines
 from ...parts.canvas.neurons import neurons
 from ...parts.canvas.overview import overview
 from ...plots import BERT, SpecialTokens, own_text, plain
-from ...shell import (
-    Field,
-    capabilities,
-    caption,
-    computed,
-    frame,
-    is_available,
-    offer,
-    one_of,
-    open_page,
-    show,
-)
-from ...shell.canvas_options import keep_options, kept_options, last_revision
+from ...shell import Field, caption, computed, frame, is_available, offer, one_of, open_page, show
 from ...shell.links import ATTENTION_VIEW, HEADS, LAYER, LAYERS, name_of, switch_off
+from ...shell.pictures import capabilities
+from ...shell.pictures.canvas_options import keep_options, kept_options, last_revision
 from ...shell.words import tr
 from ...view import View
 from . import PAGE

@@ -20,7 +20,8 @@ from bertcore.base.states import state_name
 from bertcore.model.model import Model
 
 from ...plots import own_markdown, plain, shorten, tabulate, theme
-from ...shell import Compute, Field, Progress, capabilities, computed, frame, how_to_read, show
+from ...shell import Compute, Field, Progress, computed, frame, how_to_read, show
+from ...shell.pictures import capabilities
 from . import PAGE
 from .views import ASSOCIATIONS, COSINES, LEANING, PROBES, WORDS
 

@@ -34,8 +34,8 @@ from ...shell import (
     show,
     sidebar,
 )
-from ...shell.canvas_options import keep_options, kept_options, last_revision
 from ...shell.links import COMPARED_WITH, SUGGESTED
+from ...shell.pictures.canvas_options import keep_options, kept_options, last_revision
 from ...sources import head_texts
 from . import PAGE
 from .sides import (

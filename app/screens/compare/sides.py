@@ -19,8 +19,9 @@ from bertcore.training.finetuning.settings import RUNS_FOLDER, SETTINGS_FILE
 from ...plots import shorten
 from ...server import checkpoints
 from ...server.policy import default_source
-from ...shell import cache, capabilities, frame, sidebar
+from ...shell import cache, frame, sidebar
 from ...shell.links import SUGGESTED
+from ...shell.pictures import capabilities
 from ...sources.task_model import model as inspection
 
 EXAMPLE = "sentiment"

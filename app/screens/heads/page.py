@@ -19,7 +19,6 @@ from ...shell import (
     Compute,
     Field,
     cache,
-    capabilities,
     caption,
     computed,
     frame,
@@ -29,6 +28,7 @@ from ...shell import (
     show,
 )
 from ...shell.links import address
+from ...shell.pictures import capabilities
 from ...sources.head_texts import HeadTextSource, choose
 from . import PAGE, job
 from .answer import best, cell_meaning, is_habit, sentences

@@ -11,22 +11,12 @@ from bertcore.model import lowlevel
 
 from ...parts.token_strip.token_strip import token_strip
 from ...plots.vector_strips import MAX_ROWS
-from ...shell import (
-    Field,
-    capabilities,
-    caption,
-    computed,
-    frame,
-    hidden,
-    is_available,
-    offer,
-    one_of,
-    show,
-)
+from ...shell import Field, caption, computed, frame, hidden, is_available, offer, one_of, show
 from ...shell.links import INSIDE_LAYER as LAYER_FIELD
 from ...shell.links import INSIDE_LAYER_TOKEN as TOKEN
 from ...shell.links import INSIDE_LAYER_VIEW as VIEW
 from ...shell.links import ONE_TOKEN
+from ...shell.pictures import capabilities
 from . import PAGE
 from .drawing import COMPONENT, layer_sheet, pooler_sheet, stages_message, word_sheet
 from .views import (

@@ -33,9 +33,9 @@ from ...shell import (
     offer,
     show,
 )
+from ...shell.browser.signals import go_to_top
 from ...shell.links import short_address
-from ...shell.signals import go_to_top
-from ...shell.uploads import Copy, named, naming, process_of, read_apart
+from ...shell.uploads.on_disk import Copy, named, naming, process_of, read_apart
 from ...shell.words import tr
 from ...sources.task_model.labelled_file import MAX_MEGABYTES, choose_label_map, show_notes
 from ...sources.task_model.model import model as open_model

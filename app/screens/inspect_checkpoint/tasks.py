@@ -36,7 +36,7 @@ from bertcore.training.tasks.model import TaskModel
 from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Field, cache, computed, frame, show
 from ...shell.sentence_box import DEFAULT
-from ...shell.uploads import read_apart
+from ...shell.uploads.on_disk import read_apart
 from ...shell.words import tr
 from .choices import LABEL, PREDICTED, READ_PAIR, SCORE_CHANGE, SPAN, TEXT_CHOICES, WORD
 from .views import ANSWER, ENDS

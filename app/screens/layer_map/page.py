@@ -32,7 +32,7 @@ from ...plots import plain, shorten, theme
 from ...server.policy import policy
 from ...shell import Compute, Field, Job, UploadSource, cache, computed, frame, one_of, show
 from ...shell.links import MAP_LAYER as LAYER
-from ...shell.uploads import Copy, naming
+from ...shell.uploads.on_disk import Copy, naming
 from ...sources import my_sentences
 from . import PAGE
 from .controls import (

@@ -6,8 +6,9 @@ import streamlit as st
 
 from ...navigation import DOOR, PAGES
 from ...server.learners import is_teacher
-from ...shell import Field, class_link, frame
+from ...shell import Field, frame
 from ...shell.guide import in_class
+from ...shell.withheld import class_link
 from ...shell.words import tr
 from ...view import views_of
 

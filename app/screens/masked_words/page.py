@@ -19,7 +19,6 @@ from ...shell import (
     Compute,
     Field,
     cache,
-    capabilities,
     caption,
     draw_again,
     frame,
@@ -29,6 +28,7 @@ from ...shell import (
     show,
 )
 from ...shell.links import MASK
+from ...shell.pictures import capabilities
 from ...shell.words import tr
 from . import PAGE
 from .views import (

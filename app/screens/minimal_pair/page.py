@@ -20,7 +20,6 @@ from ...shell import (
     Compute,
     Field,
     cache,
-    capabilities,
     caption,
     computed,
     frame,
@@ -29,6 +28,7 @@ from ...shell import (
     one_of,
     show,
 )
+from ...shell.pictures import capabilities
 from . import PAGE
 from .views import (
     ATTENTION,

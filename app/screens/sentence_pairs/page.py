@@ -9,7 +9,8 @@ from bertcore.model.checkpoints.source import LANGUAGES
 from bertcore.model.sentences import MEAN
 
 from ...plots import percent, plain, shorten
-from ...shell import TEXT_A, TEXT_B, Field, capabilities, frame, one_of, sentence_box, show
+from ...shell import TEXT_A, TEXT_B, Field, frame, one_of, sentence_box, show
+from ...shell.pictures import capabilities
 from ...shell.words import tr
 from ...sources import my_sentences
 from . import PAGE

@@ -14,18 +14,10 @@ from bertcore.training.pretraining.data.corpus import NOVEL
 from ...parts.token_strip.token_strip import token_strip
 from ...parts.token_strip.word_steps import word_steps
 from ...plots import plain, shorten_middle
-from ...shell import (
-    Field,
-    capabilities,
-    class_link,
-    computed,
-    frame,
-    is_available,
-    offer,
-    one_of,
-    show,
-)
+from ...shell import Field, computed, frame, is_available, offer, one_of, show
 from ...shell.links import TOKEN, TOKENS_VIEW
+from ...shell.pictures import capabilities
+from ...shell.withheld import class_link
 from ...shell.words import tr
 from ...view import View
 from . import PAGE

@@ -22,7 +22,7 @@ from ...server import checkpoints, training, visits
 from ...server.policy import default_source, policy
 from ...server.room import check_room as check_disk
 from ...shell import UploadSource, frame, one_of, sidebar
-from ...shell.uploads import Copy
+from ...shell.uploads.on_disk import Copy
 from ...sources.run_folders import process
 from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
 from .new_run import choose_name, new_run, show_recipe, start_or_wait

@@ -15,8 +15,9 @@ from bertcore.training.tasks.read import Survey, survey
 
 from ...plots import plain
 from ...server.policy import policy
-from ...shell import Field, Progress, UploadSource, cache, frame, uploads
-from ...shell.uploads import Copy
+from ...shell import Field, Progress, UploadSource, cache, frame
+from ...shell.uploads import on_disk
+from ...shell.uploads.on_disk import Copy
 from ...sources.task_model.labelled_file import MAX_MEGABYTES
 from .fields import OWN_FILE, UPLOAD
 
@@ -36,7 +37,7 @@ class TableFile:
 
     def naming(self) -> AbstractContextManager[None]:
         """Return a context in whose errors an upload has the visitor's name."""
-        return uploads.naming(self.path, self.name) if self.is_upload else nullcontext()
+        return on_disk.naming(self.path, self.name) if self.is_upload else nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def look(file: TableFile, slot: str) -> Guess | None:
     with frame.guard():
         try:
             with file.naming():
-                guessed: Guess = cache.of_file(uploads.read_apart, file.path, guess)
+                guessed: Guess = cache.of_file(on_disk.read_apart, file.path, guess)
         except ValueError as error:
             if file.is_upload:
                 _box(slot).refuse(error)
@@ -136,7 +137,7 @@ def survey_table(reading: Reading, *, progress: Progress) -> Survey:
         progress(0.0, f"Counting the rows: {number:,} so far")
 
     with file.naming():
-        found = uploads.read_apart(
+        found = on_disk.read_apart(
             file.path,
             survey,
             reading.task,
@@ -148,6 +149,6 @@ def survey_table(reading: Reading, *, progress: Progress) -> Survey:
         return found
 
     def named(sentence: str) -> str:
-        return uploads.named(sentence, file.path, file.name)
+        return on_disk.named(sentence, file.path, file.name)
 
     return replace(found, first_bad=named(found.first_bad), notes=tuple(map(named, found.notes)))

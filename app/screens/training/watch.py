@@ -17,8 +17,8 @@ from ...plots import METRIC_NAMES, plain
 from ...plots.cell_table import wrong_answers
 from ...server import checkpoints, places, training
 from ...shell import frame, open_page, show, sidebar
+from ...shell.browser.signals import arrival
 from ...shell.links import COMPARED_WITH, SUGGESTED
-from ...shell.signals import arrival
 from ...sources.run_folders import process
 from ...sources.run_folders.runs import (
     STATES,

@@ -8,8 +8,9 @@ from bertcore.analysis.compare.task_shift import TaskShift
 from bertcore.analysis.compare.what_if import EffectOfChanges
 
 from ...plots import plain, shorten_middle
-from ...shell import Field, capabilities, frame, show
-from ...shell.show import offer_json
+from ...shell import Field, frame, show
+from ...shell.pictures import capabilities
+from ...shell.pictures.show import offer_json
 from . import PAGE, changes, controls
 from .closed import show_ranking, show_steer
 from .views import ATTENTION, HIDDEN, NEXT_SENTENCE, TASK, WORDS

@@ -26,10 +26,11 @@ from ...navigation import PAGES
 from ...plots import plain
 from ...server.class_store import OWN as ON_OWN
 from ...server.learners import learner
-from .. import cache, covers, fetch, frame, sidebar, state
+from .. import cache, fetch, frame, sidebar, state
 from ..links import HEADS, INSIDE_LAYER_TOKEN, LAYER, MASKED, TOKEN, name_of, open_page, script
 from ..sentence_box import TEXT_A, TEXT_B, sentence_box, texts
 from ..state import Field, open_view
+from ..withheld import covers
 from ..words import language as languages
 from ..words.language import LANGUAGE, language, words
 from . import catalogue, gap, in_class, sheet

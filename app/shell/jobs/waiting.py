@@ -4,7 +4,7 @@ Streamlit sends a box its text from the session once, in the run that sets it, a
 message replaces that one. A run that the server starts by itself (`st.rerun` in a timer) may come
 before a busy browser has drawn the box, which then stays empty and reports that to the server: the
 text is lost. So here the server never starts a run. A timer only draws the progress, and the
-browser requests the rerun when it has rendered everything (`app.shell.signals`), with the
+browser requests the rerun when it has rendered everything (`app.shell.browser.signals`), with the
 contents of its boxes, as at a click. Nor does a run wait for long: it would delay a click in a
 fragment.
 """
@@ -16,7 +16,7 @@ import streamlit as st
 
 from ...server.streamlit_internals import StopException, session
 from .. import turns
-from ..signals import arrival
+from ..browser.signals import arrival
 from ..words import tr
 from . import background
 from .background import GivenUp, Job, Work

@@ -25,7 +25,8 @@ from ...navigation import DOOR, GROUPS, PAGES
 from ...page_info import PageInfo
 from ...parts.component import Component
 from ...plots import plain, shorten
-from .. import kept, state
+from .. import state
+from ..browser import kept
 from ..state import Field
 
 FOLDER = Path(__file__).parent

@@ -152,7 +152,7 @@ def _open(
     # for its picture and counts as one.
     always = (
         app_module("app.shell.words.language").COMPONENT,
-        *app_module("app.shell.signals").ALWAYS,
+        *app_module("app.shell.browser.signals").ALWAYS,
     )
     signals = {component.name for component in always}
     shown = (element.proto for kind in PICTURES for element in app.get(kind))

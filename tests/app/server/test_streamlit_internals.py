@@ -30,7 +30,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_routes import create_bidi_component_routes
 
 from app.server import streamlit_internals as internals
-from app.shell.source import UploadSource
+from app.shell.uploads.source import UploadSource
 from tests.support.asgi import ask, run
 
 

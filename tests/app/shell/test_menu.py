@@ -26,8 +26,8 @@ def test_more_tools_opens_for_a_page_in_it_and_stays_open() -> None:
     def menu() -> None:
         import streamlit as st
 
-        from app.shell.class_link import ALL
         from app.shell.menu import draw_more
+        from app.shell.withheld.class_link import ALL
 
         draw_more(st.session_state["page"], ALL)
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.shell import cache, compute, stored
-from app.shell.jobs import background
+from app.shell import cache, stored
+from app.shell.jobs import background, compute
 from bertcore import Model
 from bertcore.analysis.space.geometry import Geometry
 from bertcore.data.texts import Sentence

@@ -23,7 +23,8 @@ from app.parts.html_file.document import (
     to_html,
 )
 from app.plots.figure import Figure, trace
-from app.shell import picture_files, state
+from app.shell import state
+from app.shell.pictures import picture_files
 
 PART = ScriptedPicture(script="draw(%PLACE%, %DATA%);", data=["AAEC", "/w=="])
 

@@ -22,7 +22,7 @@ from app.screens.training.finetune_form import (
     usual_numbers,
 )
 from app.server.policy import CHECKPOINT_VARIABLE
-from app.shell import uploads
+from app.shell.uploads import on_disk
 from app.sources.run_folders import process as training_process
 from app.sources.run_folders import runs as training_runs
 from bertcore.model.checkpoints.source import labelled_file
@@ -39,7 +39,7 @@ def page(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest
     st.cache_resource.clear()
     training_process._children.clear()
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(tiny))
-    monkeypatch.setattr(uploads, "_copies", lambda: tmp_path / "uploads")
+    monkeypatch.setattr(on_disk, "_copies", lambda: tmp_path / "uploads")
     (tmp_path / "uploads").mkdir()
     return page_of(
         "training",

@@ -3,11 +3,11 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ..navigation import PAGES
-from ..server.class_store import MAX_FINDING, store
-from ..server.learners import learner
-from . import frame, state
-from .guide import in_class
+from ...navigation import PAGES
+from ...server.class_store import MAX_FINDING, store
+from ...server.learners import learner
+from .. import frame, state
+from . import in_class
 
 
 def offer(row: DeltaGenerator, name: str) -> None:

@@ -1,7 +1,7 @@
 // Reports uploads that were refused on their way, which Streamlit words as its HTTP library does
 // and shows only while the mouse is on the file.
 
-import { closingFirst, type Mounted } from "../parts/browser/component";
+import { closingFirst, type Mounted } from "../../parts/browser/component";
 
 const LOOK_MS = 250;
 const REFUSED = /AxiosError: .*?(\d{3}$|Network Error|timeout|$)/;

@@ -13,17 +13,18 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import streamlit as st
 
-from ..plots import plain
-from ..server.room import hold, max_megabytes
-from ..server.streamlit_internals import (
+from ...plots import plain
+from ...server.room import hold, max_megabytes
+from ...server.streamlit_internals import (
     RerunException,
     StopException,
     UploadedFile,
     file_ids,
     remove_upload,
 )
-from . import cache, turns, uploads
-from .uploads import Copy
+from .. import cache, turns
+from . import on_disk
+from .on_disk import Copy
 
 T = TypeVar("T")
 
@@ -70,7 +71,7 @@ class UploadSource(Generic[T]):
     """What was read, as "200 pairs"; said where it stays without a file in the box."""
     types: Sequence[str] | None = None
     """Endings of the names that it takes; None: all."""
-    megabytes: int = uploads.TEXTS_MEGABYTES
+    megabytes: int = on_disk.TEXTS_MEGABYTES
     """Of a file, on an open server."""
     accepts_several: bool = False
     shows_label: bool = True
@@ -78,7 +79,7 @@ class UploadSource(Generic[T]):
     """Bytes of a file when it is unpacked."""
     instead: str = "Give a part of it."
     """What to do with a larger one, as a sentence."""
-    kind: Callable[[str, Path], str] = uploads.ending_of
+    kind: Callable[[str, Path], str] = on_disk.ending_of
     """Returns the ending of a copy's name, by the name and content of the unpacked file."""
 
     def choose(self) -> T | None:
@@ -158,7 +159,7 @@ class UploadSource(Generic[T]):
             with turns.beside_pages():
                 with self._taken(files) as given:
                     for file, (name, data) in given.items():
-                        copies[file] = uploads.write_copy(
+                        copies[file] = on_disk.write_copy(
                             name, data, self.most, self.instead, self.kind
                         )
                 if not copies:

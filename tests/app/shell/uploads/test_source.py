@@ -9,9 +9,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.shell import turns, uploads
-from app.shell.source import Incomplete, UploadSource
-from app.shell.uploads import Copy
+from app.shell import turns
+from app.shell.uploads import on_disk
+from app.shell.uploads.on_disk import Copy
+from app.shell.uploads.source import Incomplete, UploadSource
 
 reads: list[list[tuple[str, bytes]]] = []
 
@@ -43,7 +44,7 @@ def page() -> None:
     import streamlit as st
 
     from app.shell import frame
-    from tests.app.shell.test_source import SEVERAL, SOURCE
+    from tests.app.shell.uploads.test_source import SEVERAL, SOURCE
 
     with frame.guard():
         st.markdown(f"chosen: {SOURCE.choose()}")
@@ -53,7 +54,7 @@ def page() -> None:
 
 @pytest.fixture
 def app(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    monkeypatch.setattr(uploads, "_copies", lambda: tmp_path)
+    monkeypatch.setattr(on_disk, "_copies", lambda: tmp_path)
     reads.clear()
     return AppTest.from_function(page).run()
 
@@ -128,13 +129,13 @@ def test_others_run_at_short_notice_while_a_file_is_unpacked_and_read(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = []
-    write = uploads.write_copy
+    write = on_disk.write_copy
 
     def noted(*arguments: Any) -> Copy:
         seconds.append(sys.getswitchinterval())
         return write(*arguments)
 
-    monkeypatch.setattr(uploads, "write_copy", noted)
+    monkeypatch.setattr(on_disk, "write_copy", noted)
     usual = sys.getswitchinterval()
     put(app, ("a.gz", gzip.compress(b"") * 1000 + gzip.compress(b"1234")))
     assert "chosen: 4" in said(app)

@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.shell import cache
-from app.shell.compute import Compute
 from app.shell.jobs import waiting
+from app.shell.jobs.compute import Compute
 from bertcore import Model, Trace
 
 calls: list[object] = []

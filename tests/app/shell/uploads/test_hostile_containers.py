@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.shell import uploads
+from app.shell.uploads import on_disk
 from bertcore.data.files import BadRows
 from bertcore.data.guess import guess
 from bertcore.data.tables import open_table
@@ -187,7 +187,7 @@ def by_command(path: Path, content: bytes) -> str:
 def uploaded(name: str, content: bytes) -> str:
     """Send a file as a visitor does; return what is said of it."""
     try:
-        copy = uploads.write_copy(name, content, MOST, "Give a part.")
+        copy = on_disk.write_copy(name, content, MOST, "Give a part.")
         read(copy.path)
     except ValueError as error:
         return str(error)
@@ -198,8 +198,8 @@ def uploaded(name: str, content: bytes) -> str:
 def test_a_hostile_container_ends_in_a_sentence(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "_copies", lambda: tmp_path / "copies")
-    monkeypatch.setattr(uploads, "MAX_LINES", 20_000)
+    monkeypatch.setattr(on_disk, "_copies", lambda: tmp_path / "copies")
+    monkeypatch.setattr(on_disk, "MAX_LINES", 20_000)
     (tmp_path / "copies").mkdir()
     name, make, said = CONTAINERS[kind]
     content, process = make(), psutil.Process()

@@ -1,8 +1,8 @@
 // Requests a rerun when an awaited result is there, as a click of the visitor's would. Waits until
 // the page is rendered whole: a box that is not there yet would lose the text that it was sent.
 
-import { closingFirst, type Mounted } from "../parts/browser/component";
-import { ask, isQuiet } from "../parts/browser/quiet";
+import { closingFirst, type Mounted } from "../../parts/browser/component";
+import { ask, isQuiet } from "../../parts/browser/quiet";
 
 const CHECK_MS = 100;
 const AGAIN_MS = 5000; // a request that was lost with the connection is sent again

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from ..parts.component import Component
-from ..server import upload_limits
-from ..server.streamlit_internals import session
+from ...parts.component import Component
+from ...server import upload_limits
+from ...server.streamlit_internals import session
 from . import kept
 
 _HERE = Path(__file__)

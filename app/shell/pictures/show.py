@@ -11,17 +11,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.base.json_data import to_json
 
-from ..parts.component import Listener, clicked_point, hear
-from ..parts.html_file.chart import Data
-from ..parts.html_file.data_files import data_file, to_csv, to_npz
-from ..parts.html_file.document import Scheme, caption_html
-from ..plots import Figure
-from ..server.streamlit_internals import plotly_chart
-from ..view import NOTHING, View
-from . import cache, capabilities, class_link, covers, frame, hand_in, picture_files, sidebar, state
-from .compute import Compute
-from .jobs.waiting import Pending
-from .words import glossary, language, tr
+from ...parts.component import Listener, clicked_point, hear
+from ...parts.html_file.chart import Data
+from ...parts.html_file.data_files import data_file, to_csv, to_npz
+from ...parts.html_file.document import Scheme, caption_html
+from ...plots import Figure
+from ...server.streamlit_internals import plotly_chart
+from ...view import NOTHING, View
+from .. import cache, frame, sidebar, state
+from ..guide import hand_in
+from ..jobs.compute import Compute
+from ..jobs.waiting import Pending
+from ..withheld import class_link, covers
+from ..words import glossary, language, tr
+from . import capabilities, picture_files
 
 T = TypeVar("T")
 Width = Literal["stretch", "content"]

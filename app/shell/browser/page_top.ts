@@ -1,7 +1,7 @@
 // Shows a page from its top, or a step of a lesson where its picture is, and the page's entry in the
 // menu, and keeps choices. A link in the page keeps its scroll position, as far as the next page is long.
 
-import type { Mounted } from "../parts/browser/component";
+import type { Mounted } from "../../parts/browser/component";
 
 interface PageData {
   /** Name of the page that is shown. */

@@ -16,20 +16,20 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from ..navigation import DOOR, PAGES
-from ..page_info import PageInfo
-from ..plots import plain
-from ..view import View, views_of
-from .kept import keep, kept
-from .state import Field
-from .words import tr
+from ...navigation import DOOR, PAGES
+from ...page_info import PageInfo
+from ...plots import plain
+from ...view import View, views_of
+from ..browser.kept import keep, kept
+from ..state import Field
+from ..words import tr
 
 SHOW, HIDE = Field("show", ""), Field("hide", "")
 _TOOL, _ARRIVED = "_tool_of_link", "_page_of_link"
 _MOST_NAMED = 5
 """Unknown names that the sentence about them repeats, each with at most `_MOST_LETTERS`."""
 _MOST_LETTERS = 40
-_APP = Path(__file__).resolve().parents[1]
+_APP = Path(__file__).resolve().parents[2]
 _FIELD = re.compile(r'^(\w+)(?:: [^=]+)? = Field\(\s*"(\w+)"', re.MULTILINE)
 _WIDGET = r"\.(?:\w*select\w*|slider|toggle|checkbox|\w+_input|\w+_area|\w+_control)\("
 _DRAWN = re.compile(

@@ -11,8 +11,8 @@ import pytest
 
 from app.server import policy as policies
 from app.server import visits
-from app.shell import uploads
-from app.shell.uploads import Copy
+from app.shell.uploads import on_disk
+from app.shell.uploads.on_disk import Copy
 from bertcore.analysis.bias import read_crows_pairs
 from bertcore.base.limited_process import Fault, LimitedProcess
 from bertcore.data.guess import guess
@@ -25,12 +25,12 @@ ROWS = b"text,label\n" + b"a,b\n" * 1000
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(uploads, "_copies", lambda: tmp_path)
+    monkeypatch.setattr(on_disk, "_copies", lambda: tmp_path)
     return tmp_path
 
 
 def written(name: str, data: bytes, most: int = 10**9) -> Copy:
-    return uploads.write_copy(name, data, most, "Give a part.")
+    return on_disk.write_copy(name, data, most, "Give a part.")
 
 
 @pytest.mark.parametrize("ending", PACK)
@@ -82,11 +82,11 @@ def test_too_many_lines_are_refused_and_leave_nothing(
     ending: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = PACK[ending](ROWS) if ending else ROWS
-    monkeypatch.setattr(uploads, "MAX_LINES", 1000)
+    monkeypatch.setattr(on_disk, "MAX_LINES", 1000)
     with pytest.raises(ValueError, match=r"'rows.csv.*' has more than 1,000 lines"):
         written(f"rows.csv{ending}", data)
     assert not [*folder.iterdir()]
-    monkeypatch.setattr(uploads, "MAX_LINES", 1001)
+    monkeypatch.setattr(on_disk, "MAX_LINES", 1001)
     assert written(f"rows.csv{ending}", data).path.read_bytes() == ROWS
 
 
@@ -110,14 +110,14 @@ def test_copies_of_a_closed_server_alone_are_read_in_a_process_of_their_own(
     folder: Path, apart: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = written("b.csv", ROWS)
-    assert uploads.read_apart(copy.path, guess) == guess(copy.path)
+    assert on_disk.read_apart(copy.path, guess) == guess(copy.path)
     assert apart == ["guess"]
     monkeypatch.setattr(visits, "root", lambda: folder / "other")
-    uploads.read_apart(copy.path, guess)  # a file of this machine
+    on_disk.read_apart(copy.path, guess)  # a file of this machine
     monkeypatch.setattr(visits, "root", lambda: folder)
     monkeypatch.setenv(policies.ACCESS, "open")
     policies.policy.cache_clear()
-    uploads.read_apart(copy.path, guess)  # of one's own computer
+    on_disk.read_apart(copy.path, guess)  # of one's own computer
     assert apart == ["guess"]
 
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
-import type { Mounted } from "../../../app/parts/browser/component";
-import liveText from "../../../app/shell/live_text";
-import pageTop from "../../../app/shell/page_top";
-import uploadErrors from "../../../app/shell/upload_errors";
+import type { Mounted } from "../../../../app/parts/browser/component";
+import liveText from "../../../../app/shell/browser/live_text";
+import pageTop from "../../../../app/shell/browser/page_top";
+import uploadErrors from "../../../../app/shell/browser/upload_errors";
 
 // Elements and events as far as these components use them.
 class Area extends EventTarget {

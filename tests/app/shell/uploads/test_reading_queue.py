@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from app.shell.reading_queue import AT_ONCE, AT_ONCE_LARGE, LARGE, ReadingQueue
+from app.shell.uploads.reading_queue import AT_ONCE, AT_ONCE_LARGE, LARGE, ReadingQueue
 
 
 class Readers:

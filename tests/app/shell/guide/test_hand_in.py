@@ -20,13 +20,14 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[ClassStore]:
 def _page() -> None:
     import streamlit as st
 
-    from app.shell import hand_in
+    from app.shell.guide import hand_in
 
     hand_in.offer(st.container(horizontal=True), "lines")
 
 
 def _form() -> None:
-    from app.shell import hand_in, state
+    from app.shell import state
+    from app.shell.guide import hand_in
 
     hand_in._show("lines", "Attention", state.link("attention"))
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..parts.html_file import chart
-from ..parts.html_file.document import File, Report, Scheme, ScriptedPicture, to_html
-from ..plots import Figure, theme
-from . import cache, state
+from ...parts.html_file import chart
+from ...parts.html_file.document import File, Report, Scheme, ScriptedPicture, to_html
+from ...plots import Figure, theme
+from .. import cache, state
 
 MOST_BYTES = 6_000_000  # bytes of a data file up to which it is embedded in the HTML file
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.navigation import DOOR, PAGES
 from app.screens.tokens.views import SUM
-from app.shell.class_link import ALL, Tool, controls, labels, link
+from app.shell.withheld.class_link import ALL, Tool, controls, labels, link
 from tests.support.browser.hostile import MARKUP
 from tests.support.opened import page_of, with_results
 
@@ -22,7 +22,8 @@ def _made(**query: str | list[str]) -> tuple[Tool, dict[str, str]]:
         import streamlit as st
 
         from app.navigation import PAGES
-        from app.shell import class_link, state
+        from app.shell import state
+        from app.shell.withheld import class_link
 
         state.begin_run()
         st.session_state["made"] = class_link.begin(PAGES)
@@ -110,7 +111,7 @@ def test_controls_are_called_what_the_page_calls_them() -> None:
 
 
 def test_a_hidden_view_is_neither_computed_nor_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("app.shell.show"), "Compute", None)  # not called
+    monkeypatch.setattr(import_module("app.shell.pictures.show"), "Compute", None)  # not called
     shown = AppTest.from_function(_ask)
     shown.session_state["_tool_of_link"] = Tool(views=frozenset({SUM.name}))
     shown.run()

@@ -4,8 +4,8 @@ from types import ModuleType
 
 import streamlit as st
 
-from ..parts.canvas.shared.view_options import ViewOptions, read_options, write_options
-from .state import Field
+from ...parts.canvas.shared.view_options import ViewOptions, read_options, write_options
+from ..state import Field
 
 
 def last_revision(key: str) -> int:

@@ -1,8 +1,8 @@
 // Streamlit's text area sends its text on Ctrl+Enter or when it is left. This presses
 // Ctrl+Enter for the visitor when typing rests, except while an input method composes a character.
 
-import { closingFirst, type Mounted } from "../parts/browser/component";
-import { Debounce } from "../parts/browser/timers";
+import { closingFirst, type Mounted } from "../../parts/browser/component";
+import { Debounce } from "../../parts/browser/timers";
 
 interface LiveTextData {
   /** Of the text areas. */

@@ -19,12 +19,12 @@ from bertcore.data.columnar import check_size, is_columnar
 from bertcore.data.files import SUFFIXES, is_watched, look, open_bytes
 from bertcore.data.texts import shown_name
 
-from ..server import visits
-from ..server.gate import network_of
-from ..server.policy import policy
-from ..server.room import check_room
-from ..server.streamlit_internals import session
-from . import turns
+from ...server import visits
+from ...server.gate import network_of
+from ...server.policy import policy
+from ...server.room import check_room
+from ...server.streamlit_internals import session
+from .. import turns
 from .reading_queue import QUEUE
 
 P = ParamSpec("P")

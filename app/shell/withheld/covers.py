@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from ..view import View
+from ...view import View
 
 _COVERS = "_lesson_covers"
 

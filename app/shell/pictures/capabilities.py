@@ -5,8 +5,8 @@ import streamlit as st
 from bertcore.model.architecture.families import Capability
 from bertcore.model.model import Model
 
-from ..plots import plain
-from . import frame
+from ...plots import plain
+from .. import frame
 
 OWN_HEAD = " The answers of this checkpoint's own task head are on the page **Inspect my model**."
 

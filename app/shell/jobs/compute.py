@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from ..view import REPORTS
-from . import cache, stored
-from .jobs import waiting
-from .jobs.background import Job, Progress, Work
+from ...view import REPORTS
+from .. import cache, stored
+from . import waiting
+from .background import Job, Progress, Work
 
 T = TypeVar("T")
 

@@ -1,0 +1,1 @@
+"""What acts in the browser beside the page, and the choices that it keeps."""
