@@ -4,6 +4,7 @@ The sources are the modules beside it; `npm run build` bundles each entry module
 NAME.bundle.js and, if it imports styles, NAME.bundle.css.
 """
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +19,21 @@ class Bundle(NamedTuple):
 
     @property
     def module(self) -> str:
-        """The script as a module with the default export that Streamlit mounts."""
-        return f"{self.script}export default bundle.default;\n"
+        """The script as a module with the default export that Streamlit mounts.
+
+        It brings the styles along, which Streamlit would send with every new message.
+        """
+        if not self.style:
+            return f"{self.script}export default bundle.default;\n"
+        return (
+            f"{self.script}const sheet = new CSSStyleSheet();\n"
+            f"sheet.replaceSync({json.dumps(self.style)});\n"
+            "export default (mounted) => {\n"
+            "  const root = mounted.parentElement.getRootNode();\n"
+            "  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);\n"
+            "  return bundle.default(mounted);\n"
+            "};\n"
+        )
 
 
 def read_bundle(entry: str | Path) -> Bundle:

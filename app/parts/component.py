@@ -112,4 +112,4 @@ def _registered(component: Component) -> Callable[..., Any]:
     import streamlit as st
 
     bundle = component.bundle
-    return st.components.v2.component(component.name, css=bundle.style or None, js=bundle.module)
+    return st.components.v2.component(component.name, js=bundle.module)
