@@ -7,6 +7,7 @@ import torch
 
 from bertcore.base import device as module
 from bertcore.base.device import compute_format, computes_bfloat16, device_name
+from tests.support.cases import cases
 
 CPU = torch.device("cpu")
 
@@ -48,17 +49,7 @@ def test_the_flags_of_the_processor_decide(
     assert not computes_bfloat16(torch.device("mps"))
 
 
-@pytest.mark.parametrize(
-    ("asked", "has", "expected", "sentence"),
-    [
-        ("auto", True, "bfloat16", "Computing in bfloat16."),
-        ("auto", False, "float32", "in float32: this processor has no bfloat16 products."),
-        ("float32", True, "float32", "Computing in float32."),
-        ("float32", False, "float32", "in float32: this processor has no bfloat16 products."),
-        ("bfloat16", True, "bfloat16", "Computing in bfloat16."),
-        ("bfloat16", False, "bfloat16", "no bfloat16 products: float32 can be much faster."),
-    ],
-)
+@pytest.mark.parametrize(("asked", "has", "expected", "sentence"), cases("number_formats"))
 def test_auto_is_what_the_device_multiplies(
     monkeypatch: pytest.MonkeyPatch, asked: str, has: bool, expected: str, sentence: str
 ) -> None:

@@ -29,18 +29,7 @@ def test_types_alone_are_entities_beside_o() -> None:
     assert scheme.name == "types without B- and I-"
 
 
-@pytest.mark.parametrize(
-    "tags",
-    [
-        "NOUN VERB DET",
-        "N O V S ^",  # parts of speech of tweets, where O is a pronoun
-        "0 1 2",
-        "PRP$ , . NN",
-        "B-PER NOUN",
-        "B-PER I_PER",
-        "B-PER PER-I O",
-    ],
-)
+@pytest.mark.parametrize("tags", cases("no_tag_schemes"))
 def test_what_is_no_scheme(tags: str) -> None:
     assert scheme_of(tags.split()) is None
 

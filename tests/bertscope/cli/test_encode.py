@@ -15,6 +15,7 @@ import pytest
 from bertcore import load
 from bertcore.analysis.corpus import open_encoded
 from bertcore.analysis.corpus.parts import layer_file
+from tests.support.cases import cases
 from tests.support.command_line import invoke, refusal, succeed
 from tests.support.small_corpus import small_documents, write_documents
 
@@ -48,20 +49,7 @@ def test_json_and_what_a_folder_remembers(tiny: Path, corpus: Path, tmp_path: Pa
     assert again == found
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--layers", "3"), "layer 3 does not exist"),
-        (("--layers", "two"), "--layers is 'two'"),
-        (("--unit", "letter"), "unit is 'letter'"),
-        (("--unit", "word", "--pooling", "cls"), "pooling is 'cls'"),
-        (("--pooling", "max"), "tokens are not pooled"),
-        (("--dtype", "float16"), "dtype is 'float16'"),
-        (("--text", "text"), "plain text"),
-        (("--resume",), "has no encoded corpus"),
-        (("--resume", "--layers", "1"), "--layers would have no effect"),
-    ],
-)
+@pytest.mark.parametrize(("words", "sentence"), cases("mistakes_of_encode"))
 def test_wrong_options_are_a_sentence(
     tiny: Path, corpus: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:

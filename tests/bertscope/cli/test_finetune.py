@@ -14,6 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.support.cases import cases
 from tests.support.command_line import invoke, recipe, refusal
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -110,23 +111,7 @@ def test_a_zip_of_pickled_weights_is_fine_tuned_where_that_is_agreed_to(
     assert invoke("finetune", "--out", out, "--resume").exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "settings", "start"),
-    [
-        ("--text review", {}, "no column 'review' for --text; it has 'sentence', 'label'"),
-        ("--task guess", {}, "task is 'guess'; expected one of classify"),
-        ("--held-out 0.25", {}, "give --train FILE to learn from"),
-        ("--resume --epochs 2", {}, "--batch-size, --checkpoint, --dev, "),
-        ("", {"class_weights": "a"}, "expected 'balanced' or numbers"),
-        ("", {"doc_stride": 7}, "doc_stride would have no effect"),
-        ("", {"swap_words": "none"}, "'none' is neither 'gender' nor a file"),
-        ("", {"balance": "gender"}, "no column 'gender' for balance; it has 'sentence', 'label'"),
-        ("--train {one}", {}, "has 1 label ('x'); at least two are needed"),
-        ("--train {none}", {}, "has no example to use (0 rows)"),
-        ("--train {other}", {}, "which is not one of 'x', 'y'"),
-        ("--train {other}", {}, "row 1 of"),
-    ],
-)
+@pytest.mark.parametrize(("more", "settings", "start"), cases("mistakes_of_finetune"))
 def test_mistakes_get_one_sentence(
     more: str, settings: dict[str, object], start: str, files: Path, tmp_path: Path
 ) -> None:
@@ -145,17 +130,7 @@ def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
     assert "has no fine-tuning run" in refusal("finetune", "--out", out, "--resume")
 
 
-@pytest.mark.parametrize(
-    ("more", "start"),
-    [
-        ("--task classify", "has no task head"),
-        ("--task classify --rows 3", "--rows would have no effect"),
-        ("--label x", "--label would have no effect"),
-        ("--task guess", "this version scores mlm, causal, minimal-pairs, classify"),
-        ("--task classify --predictions no/p.jsonl", "does not exist. Create it first"),
-        ("--task classify --attributions words.txt", "expected a name that ends in .csv"),
-    ],
-)
+@pytest.mark.parametrize(("more", "start"), cases("mistakes_of_evaluate"))
 def test_mistakes_of_evaluate_get_one_sentence(more: str, start: str, files: Path) -> None:
     line = ["--checkpoint", files / "tiny", "--data", files / "dev.tsv"]
     assert start in refusal("evaluate", *line, *more.split())

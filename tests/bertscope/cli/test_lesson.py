@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import cases
 from tests.support.command_line import invoke, succeed
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,24 +43,7 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
     assert {row["part"] for row in rows} == {"steps", "again"}
 
 
-@pytest.mark.parametrize(
-    ("page", "answer", "words"),
-    [
-        ("tokens?token=1", "number_of_tokens", ""),
-        ("token", "number_of_tokens", "there is no page 'token'"),
-        ("mixing", "number_of_tokens", "no page 'mixing'. How tokens mix was removed in 0.3.0"),
-        ("probes?probe_task=ner", "number_of_tokens", "Layer map shows below its map which layer"),
-        ("tokens", "sharpest_head", "answer is 'sharpest_head'; expected best_word"),
-        ("bias?bias_view=erase", "number_of_tokens", "no choice 'bias_view'"),
-        ("tokens?tok=1", "number_of_tokens", "no choice 'tok'"),
-        ("tokens?token=99", "number_of_tokens", "took token = 7 instead of 99"),
-        ("tokens?text_a=Hello", "number_of_tokens", "text_a, which the learner chooses"),
-        ("lessons", "number_of_tokens", "shows no picture"),
-        ("tokens", "follows", "needs a pair"),
-        ("masked-words", "best_probability", ""),
-        ("masked-words", 'best_word"\ncover = ["x"]\n#', "cover names the view 'x'; masked-words"),
-    ],
-)
+@pytest.mark.parametrize(("page", "answer", "words"), cases("wrong_lessons"))
 def test_what_is_wrong_is_named(page: str, answer: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     text = LESSON.replace("PAGE", page).replace("ANSWER", answer)

@@ -17,6 +17,7 @@ from bertscope.cli import entry
 from bertscope.cli.commands import open_app
 from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.removed import COMMANDS, OPTIONS
+from tests.support.cases import cases
 from tests.support.command_line import app
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -235,21 +236,7 @@ def test_what_was_removed_names_what_to_use_instead(line: list[str]) -> None:
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "start"),
-    [
-        (
-            "probe my-model",
-            "the checkpoint of `bertscope probe` is named by --checkpoint my-model.",
-        ),
-        ("inspect a b", "the checkpoint of `bertscope inspect` is named by --checkpoint a b."),
-        ("export vectors", "`bertscope export vectors` was removed in 0.3.0. Layer map draws"),
-        ("bias weat --json", "`bertscope bias weat` was removed in 0.3.0."),
-        ("pretrain --dropout=0.1", "dropout is no option of `bertscope pretrain` but a setting"),
-        ("finetune --lr=1e-3", "`bertscope finetune --lr` was removed in 0.3.0."),
-        ("probe --task ner", "task is 'ner'; expected one of pos, dep."),
-    ],
-)
+@pytest.mark.parametrize(("line", "start"), cases("commands_of_0_2_0"))
 def test_a_line_of_0_2_0_is_answered_by_a_sentence(line: str, start: str) -> None:
     result = runner.invoke(app, line.split())
     assert result.exit_code == 2

@@ -27,6 +27,7 @@ from bertcore.training.pretraining import (
 )
 from bertscope.cli.commands import pretrain
 from bertscope.cli.options import chosen
+from tests.support.cases import cases
 from tests.support.command_line import (
     invoke,
     metrics,
@@ -231,31 +232,7 @@ def causal_checkpoint(folder: Path) -> Path:
     return Bert(network, tiny_tokenizer()).save(folder)
 
 
-@pytest.mark.parametrize(
-    ("line", "start"),
-    [
-        ("--task swim --data {valid} --checkpoint {masked}", "--task is 'swim'; this version"),
-        ("--data {none} --checkpoint {masked}", "corpus file '{none}'"),
-        ("--data {empty} --checkpoint {masked}", "the corpus has no text"),
-        ("--data {valid} --checkpoint {none}", "there is no folder {none}"),
-        ("--data {valid} --checkpoint {masked} --max-seq-length 65", "--max-seq-length is 65; "),
-        ("--data {valid} --checkpoint {masked} --max-seq-length 3", "max_seq_length is 3; "),
-        ("--data {valid} --checkpoint {masked} --rows 0", "Invalid value for '--rows'"),
-        ("--data {valid} --checkpoint {causal}", "BERT with causal attention has no mask"),
-        ("--task causal --data {valid} --checkpoint {masked}", "this checkpoint does not predict"),
-        ("--task causal --data {valid} --checkpoint {causal} --label x", "--label would have no"),
-        (
-            "--task causal --data {valid} --checkpoint {causal} --max-seq-length 65",
-            "--max-seq-length is 65; ",
-        ),
-        (
-            "--task causal --data {none} --checkpoint {causal}",
-            "corpus file '{none}'",
-        ),
-        ("--task causal --data {empty} --checkpoint {causal}", "the held-out text has no token"),
-        ("--task causal --checkpoint {causal}", "--data is missing"),
-    ],
-)
+@pytest.mark.parametrize(("line", "start"), cases("mistakes_of_evaluate_mlm"))
 def test_evaluate_refuses_a_text_with_a_sentence(
     line: str, start: str, texts: Path, checkpoints: Path
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bertscope.cli.commands import open_app
+from tests.support.cases import cases
 from tests.support.command_line import app
 
 runner = CliRunner()
@@ -64,17 +65,7 @@ def test_all_options_reach_the_app(started: Started, tmp_path: Path) -> None:
     assert "the river bank" not in " ".join(started.command) + result.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--open", "--training-minutes", "2"], "--closed"),
-        (["--address", "localhost", "--checkpoints", "."], "--closed"),
-        (["--checkpoints", "no-such-folder"], "no-such-folder"),
-        (["--key-file", "no-such-file"], "no-such-file"),
-        (["--class", " "], "name of the class is empty"),
-        (["--class-file", "a.sqlite"], "Pass --class NAME"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), cases("contradictions_of_app"))
 def test_a_contradiction_is_one_sentence(started: Started, words: list[str], said: str) -> None:
     result = runner.invoke(app, ["app", "--address", "0.0.0.0", *words])
     assert result.exit_code == 2

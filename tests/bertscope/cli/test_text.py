@@ -12,6 +12,7 @@ from bertcore import Bert, load
 from bertcore.analysis import layer_predictions, pair_answer
 from bertcore.analysis.words.candidates import score_candidates
 from bertcore.model.network import ALL_HEADS
+from tests.support.cases import cases
 from tests.support.command_line import invoke, refusal, succeed
 from tests.support.tiny import tiny_bert
 
@@ -127,27 +128,7 @@ def test_show_lists_the_views_and_prints_one(bert: Bert, tiny: Path, tmp_path: P
     assert "What would BERT predict after each layer?" in (tmp_path / "v.html").read_text()
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("tokenize", " "), "text is blank"),
-        (("tokenize", "a", ""), "text B is blank"),
-        (("fill-mask", "no mask here"), "no [MASK]"),
-        (("fill-mask", "a [MASK]", "--top-k", "0"), "top_k is 0"),
-        (("fill-mask", "a [MASK]", "--top-k", "many"), "--top-k"),
-        (("fill-mask", "a [MASK]", "--candidates", ",,"), "no candidate was given"),
-        (("loss", "", "b"), "text A is blank"),
-        (("loss", "a", "b", "--device", "abacus"), "device is 'abacus'"),
-        (("show", "heat"), "there is no view 'heat'; expected one of"),
-        (("show", "variants", "a"), "there is no text B"),
-        (("show", "lens", "a", "b", "c"), "lens takes 2 texts, but 3 came"),
-        (("show", "lens", "a", "--set", "top_k"), "--set is 'top_k'; expected OPTION=VALUE"),
-        (("show", "lens", "a", "--set", "colour=1"), "lens has no option colour"),
-        (("show", "masked-words", "a"), "nothing is hidden"),
-        (("encode", "missing.txt", "--out", "vectors.npy"), "missing.txt"),
-        (("tokenize", "a", "--checkpoint", "nothing-here/x/y"), "nothing-here"),
-    ],
-)
+@pytest.mark.parametrize(("words", "sentence"), cases("mistakes_of_text_commands"))
 def test_wrong_input_is_one_sentence_and_exit_code_2(
     tiny: Path, words: tuple[str, ...], sentence: str
 ) -> None:

@@ -12,6 +12,7 @@ from bertcore.analysis.attribution.task_input import task_input
 from bertcore.configs import Columns
 from bertcore.training.tasks import read_task_data, score_model
 from bertcore.training.tasks.model import TaskModel
+from tests.support.cases import cases
 from tests.support.finetuning_files import (
     write_choices,
     write_label_lists,
@@ -140,17 +141,7 @@ def test_slices_and_calibration_come_from_the_same_answers(tmp_path: Path) -> No
     assert np.isfinite([one.mean for one in scores.slices_by_length()]).all()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty"),
-        ("text,label\n", "0 rows"),
-        ("text,mood\nfine,good\n", "it has 'text', 'mood'"),
-        ("text,label\nfine,gut\n", "row 1 of .* has the label 'gut'"),
-        ("text,label\nfine,\n", "1 have no label"),
-        ("text,label\n,good\n", "has no text"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), cases("bad_labelled_files"))
 def test_bad_files_are_told(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(text)

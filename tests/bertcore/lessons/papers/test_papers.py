@@ -5,6 +5,7 @@ import pytest
 from bertcore.lessons.papers import FILE, Source, parse_papers, read_papers
 from bertcore.model.architecture.config import bert_base, bert_of
 from bertcore.model.objectives.masking import MASKED_LM_PROB
+from tests.support.cases import cases
 
 LITERATURE = read_papers()
 CLAIMS = {claim.told: claim.true for claim in LITERATURE.claims}
@@ -34,17 +35,7 @@ def test_each_entry_has_a_source_that_can_be_found() -> None:
     assert len(set(urls)) == len(urls)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "match"),
-    [
-        ('source = { paper = "bert", where = "table 5" }', "", "source is missing"),
-        ('source = { paper = "bert", where = "table 5" }', "source = []", "source has 0"),
-        ('{ paper = "bert", where = "table 5" }', '{ paper = "me", where = "x" }', "'me'"),
-        ('{ paper = "bert", where = "table 5" }', '{ paper = "bert", where = " " }', "no place"),
-        ("[84.4, 88.4, 86.7, 92.7, 88.5]", "[84.4, 88.4]", "2 scores; expected 5"),
-        ('says = { 0 = "positive" }', 'says = { 5 = "positive" }', "the input 5; expected 0 to 4"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "match"), cases("bad_papers"))
 def test_an_entry_without_source_or_score_is_refused(old: str, new: str, match: str) -> None:
     text = FILE.read_text(encoding="utf-8")
     assert old in text

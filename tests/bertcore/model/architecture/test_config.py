@@ -11,6 +11,7 @@ import transformers
 
 from bertcore import Bert, BertConfig, load
 from bertcore.model.architecture.config import bert_base
+from tests.support.cases import cases
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 
@@ -64,17 +65,7 @@ def test_wrong_values_are_named(changes: dict[str, Any], message: str) -> None:
         tiny_config(**changes)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model_type": "gpt2"}, "model_type 'gpt2'; this version supports bert, distilbert"),
-        ({"model_type": ["bert"]}, "model_type"),
-        ({"is_decoder": True, "model_type": "electra"}, "is_decoder = True"),
-        ({"is_decoder": "yes"}, "is_decoder is 'yes'"),
-        ({"add_cross_attention": True}, "add_cross_attention = True"),
-        ({"position_embedding_type": "relative_key"}, "position_embedding_type 'relative_key'"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), cases("configs_of_no_bert"))
 def test_what_is_no_bert_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         BertConfig.from_hf_dict({**tiny_config().to_hf_dict(), **changes})

@@ -24,6 +24,7 @@ from bertcore.model.interventions import Changes
 from bertcore.training.tasks import open_task_model
 from tests.support import command_line
 from tests.support.adapters import make_adapter
+from tests.support.cases import cases
 from tests.support.exhaustive import spread
 from tests.support.kit import assert_same_states, edit, mini, opened, put, sentences, state, store
 from tests.support.tiny import tiny_bert
@@ -405,26 +406,7 @@ def test_a_table_that_was_resized(table: str, field: str, folder: Path) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize(
-    ("name", "table", "decoder"),
-    [
-        (
-            "BertForMaskedLM",
-            "bert.embeddings.word_embeddings.weight",
-            "cls.predictions.decoder.weight",
-        ),
-        (
-            "DistilBertForMaskedLM",
-            "distilbert.embeddings.word_embeddings.weight",
-            "vocab_projector.weight",
-        ),
-        (
-            "RobertaForMaskedLM",
-            "roberta.embeddings.word_embeddings.weight",
-            "lm_head.decoder.weight",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "table", "decoder"), cases("decoders_as_tables"))
 def test_a_file_that_has_the_decoder_instead_of_the_table(
     name: str, table: str, decoder: str, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ import transformers
 from bertcore.training.tasks import open_task_model, start_task_model
 from bertcore.training.tasks.model import read_task_head
 from tests.support import command_line
+from tests.support.cases import cases
 from tests.support.kit import edit, mini, opened, put, reference, sentences, state, store
 from tests.support.what_opens import opens
 
@@ -38,25 +39,7 @@ def refusal(folder: Path, **options: Any) -> str:
 
 @opens("a class of your own, or none")
 @pytest.mark.parity
-@pytest.mark.parametrize(
-    ("made", "named", "task"),
-    [
-        ("BertForSequenceClassification", "BertForMultiLabelSequenceClassification", "multilabel"),
-        ("BertForSequenceClassification", "BertClassifier", "classify"),
-        ("BertForSequenceClassification", "ToxicBert", "classify"),
-        ("BertForSequenceClassification", None, "classify"),
-        ("RobertaForSequenceClassification", "RobertaForMultiLabelClassification", "multilabel"),
-        ("RobertaForSequenceClassification", None, "classify"),
-        ("DistilBertForSequenceClassification", "DistilBertMultilabelClassifier", "multilabel"),
-        ("ElectraForSequenceClassification", "ElectraSentiment", "classify"),
-        ("AlbertForSequenceClassification", None, "classify"),
-        ("BertForTokenClassification", "BertTagger", "tag"),
-        ("BertForTokenClassification", None, "tag"),
-        ("BertForQuestionAnswering", "BertQA", "qa"),
-        ("BertForQuestionAnswering", None, "qa"),
-        ("DebertaV2ForSequenceClassification", "DebertaMultiLabelClassifier", "multilabel"),
-    ],
-)
+@pytest.mark.parametrize(("made", "named", "task"), cases("classes_of_one_reading"))
 def test_a_class_that_leaves_one_reading(
     made: str, named: str | None, task: str, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from bertcore.training.tasks.model import (
     read_task_head,
     start_task_model,
 )
+from tests.support.cases import cases
 from tests.support.task_parity import LABELS, make_inputs
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 from tests.support.tiny_tasks import make_task
@@ -63,17 +64,7 @@ def test_the_first_token_alone_is_that_of_the_whole_layer() -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize(
-    ("features", "layers"),
-    [
-        ("embeddings", [0]),
-        ("second-to-last", [4]),
-        ("last", [5]),
-        ("weighted-last-four", [2, 3, 4, 5]),
-        ("concat-last-four", [2, 3, 4, 5]),
-        ("weighted-all", [1, 2, 3, 4, 5]),
-    ],
-)
+@pytest.mark.parametrize(("features", "layers"), cases("features_of_layers"))
 def test_features_are_hidden_states(tmp_path: Path, features: str, layers: list[int]) -> None:
     network = tiny_network(tiny_config(num_hidden_layers=5))
     folder = save(network, tiny_bert().tokenizer, tmp_path / "five")

@@ -10,6 +10,7 @@ import pytest
 import torch
 import transformers
 
+from tests.support.cases import cases
 from tests.support.exhaustive import spread
 from tests.support.kit import edit, state, store
 from tests.support.tiny_others import TEXT, given, make_other, opened
@@ -78,17 +79,7 @@ def test_the_discriminator_head_of_deberta_v3_has_no_class(tmp_path: Path) -> No
         bert.replaced_tokens(TEXT)
 
 
-@pytest.mark.parametrize(
-    ("name", "class_name"),
-    [
-        ("DebertaV2ForMaskedLM", "DebertaV2ForSequenceClassification"),
-        ("BartForConditionalGeneration", "BartForSequenceClassification"),
-        ("GPT2LMHeadModel", "GPT2ForSequenceClassification"),
-        ("XLNetLMHeadModel", "XLNetForSequenceClassification"),
-        ("T5ForConditionalGeneration", "T5ForSequenceClassification"),
-        ("MobileBertForPreTraining", "MobileBertForTokenClassification"),
-    ],
-)
+@pytest.mark.parametrize(("name", "class_name"), cases("unused_task_heads"))
 @pytest.mark.parametrize("num_labels", [1, 7])
 def test_a_task_head_of_any_label_count_is_reported_and_not_used(
     name: str, class_name: str, num_labels: int, tmp_path: Path

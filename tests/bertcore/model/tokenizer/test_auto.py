@@ -52,12 +52,7 @@ AS_NAMED: list[tuple[str | None, str, str]] = [
 """Class, model_type, and which tokenizer lies in the folder."""
 
 
-@opens(
-    "Tokenizers",
-    "who names the class",
-    "`tokenizer_config.json`, `config.json`, neither",
-    "as `AutoTokenizer`",
-)
+@opens("who names the class")
 @pytest.mark.parity
 @pytest.mark.parametrize(
     ("row", "place"), spread(AS_NAMED, ["tokenizer_config.json", "config.json"])
@@ -94,12 +89,7 @@ REFUSED = {
 """Classes with a part outside the tokenizers library, and a model_type."""
 
 
-@opens(
-    "Tokenizers",
-    "classes with a program of their own",
-    "MeCab, Jieba, tweets, Sudachi",
-    "refused: which class, and the package that it asks for",
-)
+@opens("classes with a program of their own")
 @pytest.mark.parametrize(
     ("class_name", "place", "has_json"),
     spread(REFUSED, ["tokenizer_config.json", "config.json"], [True, False]),
@@ -152,12 +142,7 @@ def test_a_class_that_changes_texts_first_is_refused(
         open_tokenizer(tmp_path, tokens={})
 
 
-@opens(
-    "Tokenizers",
-    "a tokenizer of the checkpoint's own code",
-    "`auto_map`, KoBERT",
-    "refused: its code is never run",
-)
+@opens("a tokenizer of the checkpoint's own code")
 @pytest.mark.parametrize(
     ("file", "programs", "class_name"),
     spread(

@@ -9,6 +9,7 @@ import pytest
 import transformers
 
 from bertcore.model.tokenizer import explain, open_tokenizer
+from tests.support.cases import cases
 from tests.support.nasty_text import NASTY
 from tests.support.odd_tokenizers import put
 from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
@@ -230,17 +231,7 @@ def template(single: str, pair: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("single", "pair", "made"),
-    [
-        ("<s> </s>", "<s> A B", "<s> </s>"),
-        ("<s> A </s> A", "<s> A B", "<s> a </s> a"),
-        ("<s> A", "<s> B </s> A </s>", "<s> b </s> a </s>"),
-        ("<s> A", "<s> A </s>", "<s> a </s>"),
-        ("<s> A", "<s> A </s> A B", "<s> a </s> a b"),
-        ("<s> A <gone>", "<s> A B", "<s> a <gone>"),
-    ],
-)
+@pytest.mark.parametrize(("single", "pair", "made"), cases("impossible_post_processors"))
 def test_an_impossible_post_processor_is_refused(
     single: str, pair: str, made: str, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import cases
 from tests.support.kit import edit
 from tests.support.odd_tokenizers import (
     CLASS,
@@ -121,18 +122,7 @@ def test_sentencepiece_with_added_padding_and_mask(kind: str, tmp_path: Path) ->
     assert ours.encode("<mask>").tokens[-2] == "<mask>"
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "model_type"),
-    [
-        ("CamembertTokenizer", "sentencepiece.bpe.model", "camembert"),
-        ("AlbertTokenizer", "spiece.model", "albert"),
-        ("DebertaV2Tokenizer", "spm.model", "deberta-v2"),
-        ("XLNetTokenizer", "spiece.model", "xlnet"),
-        ("AlbertTokenizer", "spiece.model", "bert"),
-        ("T5Tokenizer", "spiece.model", "t5"),
-        ("XLMRobertaTokenizer", "sentencepiece.bpe.model", "bert"),
-    ],
-)
+@pytest.mark.parametrize(("name", "file", "model_type"), cases("sentencepiece_alone"))
 def test_sentencepiece_alone(name: str, file: str, model_type: str, tmp_path: Path) -> None:
     """CamemBERT in transformers 5 (huggingface/transformers#44671, #11358)."""
     names = {"control_symbols": "[CLS],[SEP],[MASK]"} if name.startswith("Albert") else {}

@@ -10,6 +10,7 @@ import torch
 from bertcore.model.loading import load
 from bertcore.training.engine.optimizer import build_optimizers, set_rate
 from bertcore.training.pretraining import OptimizerConfig
+from tests.support.cases import cases
 from tests.support.tiny import tiny_network
 from tests.support.tiny_others import make_other
 
@@ -79,17 +80,7 @@ def test_the_rate_is_a_share_of_each_peak() -> None:
         assert rates == [{4e-3 * share}, {1e-3 * share}]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"optimizer": "sgd"}, "optimizer is 'sgd'; expected one of muon, adamw"),
-        ({"learning_rate": 0.0}, "learning_rate is 0.0; expected above 0"),
-        ({"learning_rate": 1e30}, "learning_rate is 1e\\+30; expected above 0 and at most 1"),
-        ({"weight_decay": -0.1}, "weight_decay is -0.1"),
-        ({"warmup_ratio": 0.7, "flat_ratio": 0.4}, "together at most 1"),
-        ({"flat_ratio": -0.1}, "at least 0"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), cases("wrong_optimizer_settings"))
 def test_wrong_settings_get_a_sentence(change: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         OptimizerConfig(**change)  # type: ignore[arg-type]

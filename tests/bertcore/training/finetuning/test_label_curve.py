@@ -22,6 +22,7 @@ from bertcore.training.finetuning.label_curve import (
     read_label_curve,
     run_label_curve,
 )
+from tests.support.cases import cases
 from tests.support.command_line import recipe, refusal, succeed
 
 
@@ -178,18 +179,7 @@ def test_a_stopped_series_goes_on_to_the_same_numbers(
     assert run_label_curve(tmp_path / "s", None) == second  # nothing is left to do
 
 
-@pytest.mark.parametrize(
-    ("numbers", "more", "sentence"),
-    [
-        ((), {}, "numbers of labels are none"),
-        ((1, 8), {}, "at least 2"),
-        ((8, 8), {}, "different ones"),
-        ((8, 4000), {}, "4,000"),
-        ((8,), {"learning_rates": (1e-3, 1e-4)}, "one learning rate"),
-        ((8,), {"patience": 2}, "patience is 2, but nothing is scored before the last step"),
-        ((8,), {"keep_epochs": True}, "keep_epochs keeps the epochs with their scores"),
-    ],
-)
+@pytest.mark.parametrize(("numbers", "more", "sentence"), cases("impossible_series"))
 def test_what_cannot_be_a_series_is_a_sentence(
     files: Path, tmp_path: Path, numbers: tuple[int, ...], more: dict[str, Any], sentence: str
 ) -> None:

@@ -25,6 +25,7 @@ from bertcore.training.finetuning.data.swap_words import Swapping
 from bertcore.training.finetuning.state import ERRORS_FILE
 from bertcore.training.finetuning.task_step import TaskStep
 from bertcore.training.tasks import open_task_model, read_task_data, score_model
+from tests.support.cases import cases
 from tests.support.exhaustive import all_but
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.full_disk import largest_file
@@ -189,17 +190,7 @@ def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
     assert changed == head | {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
 
 
-@pytest.mark.parametrize(
-    ("trained", "learns"),
-    [
-        ("top 1", r"bert\.encoder\.layer\.1\..*"),
-        ("bottom 1", r"bert\.encoder\.layer\.0\..*"),
-        ("attention", r"bert\.encoder\.layer\.\d\.attention\..*"),
-        ("feed-forward", r"bert\.encoder\.layer\.\d\.(intermediate|output)\..*"),
-        ("biases", r".*\.bias"),
-        ("none", "nothing"),
-    ],
-)
+@pytest.mark.parametrize(("trained", "learns"), cases("trained_parts"))
 def test_only_the_chosen_parts_learn(trained: str, learns: str, tiny: Path, tmp_path: Path) -> None:
     report = make_experiment(tmp_path, tiny, epochs=1, num_train=16, trained=trained).run()
     assert report is not None

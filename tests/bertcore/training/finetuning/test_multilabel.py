@@ -70,17 +70,7 @@ def read(path: Path, columns: Columns = Columns(), **options: object) -> TaskDat
 FORMS = dict(cases("label_files"))
 
 
-@pytest.mark.parametrize(
-    ("name", "columns"),
-    [
-        ("a.tsv", {}),
-        ("b.csv", {"label": "insult,threat,toxic"}),
-        ("c.csv", {"text": "1", "label": "2, 3, 4"}),
-        ("d.jsonl", {}),
-        ("e.jsonl", {}),
-        ("f.csv", {}),
-    ],
-)
+@pytest.mark.parametrize(("name", "columns"), cases("multilabel_files"))
 def test_every_form_of_file_says_the_same(
     name: str, columns: dict[str, str], tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from bertcore.training.finetuning import resume_experiment
 from bertcore.training.finetuning.data.swap_words import Swapping
 from tests.bertcore.training.finetuning.test_loop import make_experiment
+from tests.support.cases import cases
 from tests.support.finetuning_files import WRITERS
 
 
@@ -34,17 +35,7 @@ def test_what_cannot_be_swapped_is_refused(tiny: Path, tmp_path: Path) -> None:
         make_experiment(tmp_path, tiny, "tag", swap=phrase)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("direction", None, None),
-        ("bias_focus", 2.0, None),
-        ("swap", {"name": "x", "mode": "augment", "pairs": [["she", "he"]]}, None),
-        ("direction", {"name": "gender", "weight": 1.0, "pairs": []}, "direction_penalty"),
-        ("bias_focus", 3.0, "bias_focus"),
-        ("swap", {"name": "x", "mode": "substitute", "pairs": [["she", "he"]]}, "swap_mode"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "message"), cases("removed_settings"))
 def test_settings_that_went_in_0_3_0(
     name: str, value: object, message: str | None, tiny: Path, tmp_path: Path
 ) -> None:

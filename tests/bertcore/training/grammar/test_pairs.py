@@ -9,6 +9,7 @@ import pytest
 
 from bertcore.data.files import BadRows
 from bertcore.training.grammar import bundled_pairs, read_pairs
+from tests.support.cases import cases
 
 LINES = [
     {"sentence_good": "He sings.", "sentence_bad": "He sing.", "field": "syntax", "id": 1},
@@ -46,17 +47,7 @@ def test_json_lines_packed_or_not_and_tables_are_the_same(tmp_path: Path) -> Non
     assert [pair.row for pair in plain.pairs] == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("x\ty\na\tb\n", "no column 'sentence_good'; it has 'x', 'y'"),
-        ("good\tbad\na\t \n", "row 1 of .* has no sentence in column 'bad'"),
-        ("good\tbad\na\tb\tc\n", "has 3 cells, but there are 2 columns"),
-        ("good\tgood\tbad\na\tb\tc\n", "has 2 columns 'good'"),
-        ("good\tbad\n", "has no minimal pair to score"),
-        ("", "is empty"),
-    ],
-)
+@pytest.mark.parametrize(("text", "sentence"), cases("bad_minimal_pairs"))
 def test_what_cannot_be_used(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         read_pairs(write(tmp_path / "p.tsv", text))
