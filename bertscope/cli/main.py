@@ -33,6 +33,10 @@ COMMANDS = {
 """Module and function of each command, in the order of --help."""
 OF_TEXTS = ("tokenize", "fill-mask", "loss", "inspect", "show")
 """Commands that mostly take a second or two, which is spent on imports."""
+OF_MODELS = (*OF_TEXTS, "encode", "probe", "evaluate", "bias", "lesson")
+"""Commands whose threads spin briefly between products, as on one's own server
+(`open_app.OWN_SERVER`): by default they spin for so long that beside other work, 12 rows of
+`evaluate --attributions` took 12 s of processor time instead of 3. Training was not measured."""
 
 
 def build_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -81,8 +85,8 @@ def main() -> None:
     if command in OF_TEXTS:
         gc.disable()  # imports make many objects and no garbage
         atexit.register(gc.freeze)  # nor is any searched for at the end
-        if "OMP_WAIT_POLICY" not in os.environ:  # as of one's own server: `open_app.OWN_SERVER`
-            os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+    if command in OF_MODELS and "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     build_app([command] if command in COMMANDS else COMMANDS)(prog_name="bertscope")
 
 

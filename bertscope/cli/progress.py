@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 OnStage = Callable[[str, float | None], None]
 """Called with the current stage and the fraction done, 0 to 1; None if it is unknown."""
+SECONDS_PER_LINE = 10
+"""Between two lines of progress where no terminal draws a bar."""
 
 
 def progress_bar(*, transient: bool = False) -> Progress:
@@ -42,14 +45,22 @@ def progress_bar(*, transient: bool = False) -> Progress:
 
 @contextmanager
 def stages() -> Iterator[OnStage]:
-    """Show work in stages on one bar, removed at the end; yield its callback."""
+    """Show work in stages on one bar, removed at the end; yield its callback.
+
+    Without a terminal, a stage and its percentage are printed every `SECONDS_PER_LINE`.
+    """
     with progress_bar(transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task, printed = bar.add_task("", total=None), time.monotonic()
 
         def show(what: str, fraction: float | None) -> None:
+            nonlocal printed
             # Without a total the bar only pulses.
             total = None if fraction is None else 1.0
             bar.update(task, total=total, completed=fraction or 0.0, description=what)
+            if bar.disable and time.monotonic() - printed >= SECONDS_PER_LINE:
+                printed = time.monotonic()
+                share = "" if fraction is None else f": {fraction:.0%}"
+                bar.console.print(f"{what}{share}", highlight=False, markup=False, soft_wrap=True)
 
         try:
             yield show
