@@ -12,6 +12,7 @@ import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -312,5 +313,6 @@ def named_view(name: str) -> View[Any]:
             return view
     views = all_views()
     if name not in views:
-        raise ValueError(f"there is no view {name!r}; expected one of {', '.join(views)}.")
+        close = ", ".join(get_close_matches(name[:100], views, 5, 0.4)) or next(iter(views))
+        raise ValueError(f"there is no view {name!r}; try {close}. `bertscope show` lists all.")
     return views[name]

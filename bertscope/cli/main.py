@@ -34,9 +34,8 @@ COMMANDS = {
 OF_TEXTS = ("tokenize", "fill-mask", "loss", "inspect", "show")
 """Commands that mostly take a second or two, which is spent on imports."""
 OF_MODELS = (*OF_TEXTS, "encode", "probe", "evaluate", "bias", "lesson")
-"""Commands whose threads spin briefly between products, as on one's own server
-(`open_app.OWN_SERVER`): by default they spin for so long that beside other work, 12 rows of
-`evaluate --attributions` took 12 s of processor time instead of 3. Training was not measured."""
+"""Commands whose threads spin briefly between products, as `open_app.OWN_SERVER` has it: as long as
+they do by default, beside other work, they take four times the time of a processor."""
 
 
 def build_app(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:

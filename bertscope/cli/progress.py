@@ -62,10 +62,7 @@ def stages() -> Iterator[OnStage]:
                 share = "" if fraction is None else f": {fraction:.0%}"
                 bar.console.print(f"{what}{share}", highlight=False, markup=False, soft_wrap=True)
 
-        try:
-            yield show
-        finally:
-            bar.remove_task(task)
+        yield show
 
 
 class Live(NamedTuple):

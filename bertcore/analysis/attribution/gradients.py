@@ -258,12 +258,10 @@ class EmbeddedRun:
             states.append(state.reshape(count, num_rows * length, -1))
             return states[-1].reshape(state.shape)
 
-        rows = (self._ids, self._segments, self._mask)
-        ids, segments, mask = (None if part is None else part.repeat(count, 1) for part in rows)
+        ids, segments = self._ids.repeat(count, 1), self._segments.repeat(count, 1)
+        mask = None if self._mask is None else self._mask.repeat(count, 1)
         fixed = (None if part is None else part.repeat(count, 1, 1) for part in self._fixed)
         embedded = EmbeddingParts(tokens.reshape(count * num_rows, length, -1), *fixed)
-        assert ids is not None
-        assert segments is not None
         return self._value(
             self._network.run_embedded(embedded, ids, segments, mask, after=followed), mask
         )

@@ -53,7 +53,9 @@ def show(
     if name is None:
         views = app.all_views()
         rows = [(view.name, view.question, _signature(view)) for view in views.values()]
-        print_table(make_table("view", "question", "takes", rows=rows))
+        table = make_table("view", "question", "takes", rows=rows)
+        table.columns[0].no_wrap = True  # a name is copied
+        print_table(table)
         return
     view, typed = app.named_view(name), texts or []
     options = _options(view, settings or [])
