@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 OnStage = Callable[[str, float | None], None]
 """Called with the current stage and the fraction done, 0 to 1; None if it is unknown."""
-SECONDS_PER_LINE = 10
-"""Between two lines of progress where no terminal draws a bar."""
+SECONDS_PER_LINE = 10  # of progress, where no terminal draws a bar
 
 
 def progress_bar(*, transient: bool = False) -> Progress:

@@ -46,11 +46,8 @@ def _drawn(
 ) -> NotebookView:
     """Return a view of the page Attention; `options` are those of its function."""
     view = app_module("app.view").named_view(name)
-    texts, opened = (
-        ((), GIVEN)
-        if isinstance(read, Attention)
-        else ([read.text_a, *filter(None, [read.text_b])], None)
-    )
+    texts = [] if isinstance(read, Attention) else [read.text_a, *filter(None, [read.text_b])]
+    opened = GIVEN if isinstance(read, Attention) else None
     result = view.of(read, **options) if result is None else result
     return draw(view, result, bert, texts, options, opened=opened, **shown)
 
@@ -124,13 +121,8 @@ def show_lines(
     read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
     check_heads(read.attentions, [layer], heads)
     num_tokens = read.attentions.shape[-1]
-    options = chosen_options(
-        app_module("app.parts.canvas.lines.lines"),
-        special=hide_special,
-        words=words,
-        mean=mean,
-        filter=between,
-    )
+    lines = app_module("app.parts.canvas.lines.lines")
+    options = chosen_options(lines, special=hide_special, words=words, mean=mean, filter=between)
     return _drawn(
         "attention-layer",
         read,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
+from bertcore.analysis.attribution.task_input import padded
 from bertcore.analysis.shared.inputs import require_finite_logits
 from bertcore.model.network.embeddings import EmbeddingParts
 from bertcore.model.network.protocol import Encoder
@@ -190,9 +191,7 @@ class EmbeddedRun:
         ]
 
     def _padded(self, lists: Sequence[Sequence[int]], value: int) -> Tensor:
-        tensors = [torch.tensor(values) for values in lists]
-        padded = nn.utils.rnn.pad_sequence(tensors, True, value)
-        return padded.to(self._network.token_table.device)
+        return padded(lists, value).to(self._network.token_table.device)
 
     def start(self, baseline: str, steps: int) -> Tensor:
         """Return the token embeddings where the path begins, [1, R T, E]."""
@@ -221,9 +220,8 @@ class EmbeddedRun:
             mean += (weights[here, None, None] * gradients).sum(0)
         tokens = _summed(mean * (self.end - start))
         value, first = self.value(self.end), self.value(start)
-        return Attribution(
-            tokens, value, first, float(tokens.sum(dtype=np.float64)) - (value - first)
-        )
+        delta = float(tokens.sum(dtype=np.float64)) - (value - first)
+        return Attribution(tokens, value, first, delta)
 
     @property
     def at_once(self) -> int:

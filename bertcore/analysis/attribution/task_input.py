@@ -126,11 +126,11 @@ def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
         chosen, order = order[-count:], order[:-count]
         lengths = [len(rows[i].input_ids) for i in chosen]
         batch = [
-            _padded([rows[i].input_ids for i in chosen], model.tokenizer.pad_id),
-            _padded([rows[i].segment_ids for i in chosen], 0),
+            padded([rows[i].input_ids for i in chosen], model.tokenizer.pad_id),
+            padded([rows[i].segment_ids for i in chosen], 0),
         ]
         if len(set(lengths)) > 1:
-            batch.append(_padded([[1] * length for length in lengths], 0).bool())
+            batch.append(padded([[1] * length for length in lengths], 0).bool())
         if model.task.reads_choices:  # each is run alone: an input of one choice
             batch = [part[:, None] for part in batch]
         logits = model.module(*(part.to(model.module.device) for part in batch)).float().cpu()
@@ -139,7 +139,8 @@ def _run_rows(model: TaskModel, rows: Sequence[Row]) -> list[Tensor]:
     return row_logits
 
 
-def _padded(lists: Sequence[Sequence[int]], value: int) -> Tensor:
+def padded(lists: Sequence[Sequence[int]], value: int) -> Tensor:
+    """Return rows of numbers as a tensor, the shorter ones filled with a value at the end."""
     return nn.utils.rnn.pad_sequence([torch.tensor(numbers) for numbers in lists], True, value)
 
 

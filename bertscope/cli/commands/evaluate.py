@@ -68,8 +68,7 @@ class Subject:
         if self.predictions is not None:
             check_target(self.predictions, option="--predictions")
         if self.attributions is not None:
-            ending = self.attributions.suffix.lower()
-            ending = ending if ending == ".parquet" else ".csv"
+            ending = ".parquet" if self.attributions.suffix.lower() == ".parquet" else ".csv"
             check_target(self.attributions, ending, option="--attributions")
 
 
