@@ -506,7 +506,7 @@ class BadRows:
     def add(self, sentence: str) -> None:
         """Record an invalid row by a sentence with its place; ValueError unless it is skipped."""
         if not self.skip:
-            raise ValueError(f"{sentence} Correct it, or skip such rows with --skip-bad-rows.")
+            raise ValueError(f"{sentence} Correct it, or leave out such rows (--skip-bad-rows).")
         self.num += 1
         self.first = self.first or sentence
 

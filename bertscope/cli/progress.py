@@ -44,10 +44,7 @@ def progress_bar(*, transient: bool = False) -> Progress:
 
 @contextmanager
 def stages() -> Iterator[OnStage]:
-    """Show work in stages on one bar, removed at the end; yield its callback.
-
-    Without a terminal, a stage and its percentage are printed every `SECONDS_PER_LINE`.
-    """
+    """Show work in stages on a bar, without a terminal on a line now and then; yield its callback."""
     with progress_bar(transient=True) as bar:
         task, printed = bar.add_task("", total=None), time.monotonic()
 

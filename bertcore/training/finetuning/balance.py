@@ -92,8 +92,8 @@ class Balance:
             else:
                 raise ValueError(
                     f"{where(example)} of the training data has nothing in the column "
-                    f"{self._column!r}, so it has no group. Fill it in, or skip such rows with "
-                    "--skip-bad-rows."
+                    f"{self._column!r}, so it has no group. Fill it in, or leave out such rows "
+                    "(--skip-bad-rows)."
                 )
 
     def weigh(self, data: TaskData) -> TaskData:
