@@ -44,7 +44,7 @@ def progress_bar(*, transient: bool = False) -> Progress:
 
 @contextmanager
 def stages() -> Iterator[OnStage]:
-    """Show work in stages on a bar, without a terminal on a line now and then; yield its callback."""
+    """Show stages of work on a bar, or on lines without a terminal; yield what reports them."""
     with progress_bar(transient=True) as bar:
         task, printed = bar.add_task("", total=None), time.monotonic()
 
