@@ -46,7 +46,7 @@ def kept(bert: Bert, pages: Sequence[str]) -> dict[str, tuple[int, ...]]:
         pages: What the site shows, of PAGES in live_file.py.
     """
     found = {}
-    for lesson in catalogue.lessons().values():
+    for lesson in catalogue.shipped().values():
         places = [
             place
             for place, step in enumerate(lesson.steps)
@@ -62,7 +62,7 @@ def kept(bert: Bert, pages: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 def lessons(places: Mapping[str, Sequence[int]], code: str) -> list[tuple[Lesson, list[Step]]]:
     """Return what `kept` has found, in a language."""
-    own = catalogue.lessons(code)
+    own = catalogue.shipped(code)
     return [(own[name], [own[name].steps[k] for k in steps]) for name, steps in places.items()]
 
 

@@ -30,6 +30,7 @@ CLASS = "BERTSCOPE_CLASS"  # environment variable: name of the class whose answe
 CLASS_KEY = "BERTSCOPE_CLASS_KEY"  # environment variable: key of its page, which the teacher enters
 CLASS_FILE = "BERTSCOPE_CLASS_FILE"
 """Environment variable: file that keeps its answers; unset, nothing is kept after the end."""
+LESSONS = "BERTSCOPE_LESSONS"  # environment variable: folder of lessons beside the shipped ones
 URL = "BERTSCOPE_URL"
 """Environment variable: address at which phones reach the server, as the command chose it."""
 SECRETS = ("TOKEN", "SECRET", "PASSWORD", "_KEY")
@@ -107,6 +108,8 @@ class Policy:
     hosts: tuple[str, ...] = ()
     """Names that the server answers to; empty: addresses, and the machine's own name."""
     school_class: SchoolClass | None = None
+    lessons: Path | None = None
+    """Folder of lessons beside those that ship."""
     is_stated: bool = False
     """Whether whoever runs it said open or closed; else its address and names decide."""
 
@@ -186,6 +189,7 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
         key=key,
         hosts=hosts,
         school_class=_school_class(environ),
+        lessons=_folder(environ.get(LESSONS, ""), "lessons"),
         is_stated=access != "",
     )
     if access == "open" or (access == "" and is_local and all(map(is_loopback, hosts))):
@@ -196,7 +200,7 @@ def decide(environ: Mapping[str, str], address: str | None) -> Policy:
     return replace(
         base,
         is_closed=True,
-        checkpoints=_folder(environ.get(CHECKPOINTS, "")),
+        checkpoints=_folder(environ.get(CHECKPOINTS, ""), "checkpoints"),
         may_train=limits is not None,
         training=limits,
         uploads=UploadLimits(),
@@ -236,14 +240,13 @@ def _school_class(environ: Mapping[str, str]) -> SchoolClass | None:
     return SchoolClass(name.strip(), key, path, environ.get(URL, "").rstrip("/"))
 
 
-def _folder(name: str) -> Path | None:
+def _folder(name: str, of: str) -> Path | None:
     if not name:
         return None
     folder = Path(name).expanduser()
     if not folder.is_dir():
         raise ValueError(
-            f"there is no checkpoint folder {name!r}. Pass another one with --checkpoints "
-            f"({CHECKPOINTS})."
+            f"there is no folder {name!r}. Pass another one with --{of} (BERTSCOPE_{of.upper()})."
         )
     return folder.resolve()
 

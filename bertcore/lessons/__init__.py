@@ -6,6 +6,5 @@ from bertcore.base.public import deferred
 
 if TYPE_CHECKING:
     from bertcore.lessons import papers
-    from bertcore.lessons.answers import table
 else:
     __getattr__, __dir__, __all__ = deferred(__name__, __file__)

@@ -467,6 +467,11 @@ def _places(text: str) -> list[str]:
     return [found[1] for found in PLACE.finditer(text)]
 
 
+def name_of(path: Path) -> str:
+    """Return the name of the lesson in a file: the file's, without the number in front."""
+    return re.sub(r"^\d+-", "", path.stem)
+
+
 def read_lesson(path: str | Path) -> Lesson:
     """Read a file: a lesson, or the translation of the one of the same name in the folder ../en.
 
@@ -478,7 +483,7 @@ def read_lesson(path: str | Path) -> Lesson:
     try:
         if original is not None:
             data = translated(original, data)
-        return from_table(Lesson, data, name=re.sub(r"^\d+-", "", path.stem))
+        return from_table(Lesson, data, name=name_of(path))
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
 

@@ -12,7 +12,7 @@ from ...plots import plain
 from ...server.learners import is_teacher
 from ...server.policy import policy
 from ...shell import frame, texts
-from ...shell.guide import catalogue, guide, sheet
+from ...shell.guide import catalogue, guide, own_lessons, sheet
 from ...shell.words import language, tr
 from ...shell.words.language import words
 from . import PAGE, class_links
@@ -43,6 +43,9 @@ def _list() -> None:
     with st.container(gap="xsmall"):
         for number, lesson in enumerate(lessons.values(), start=1):
             _show_row(number, lesson)
+    for fault in catalogue.faults().values() if own_lessons.is_written_here() else ():
+        st.error(plain(fault))
+    own_lessons.follow()
     with st.expander(f"**{words('own_text')} · {words('again')} · {words('more')}**"):
         st.markdown(words("intro"))
         name = st.selectbox(

@@ -9,8 +9,10 @@ from urllib.parse import urlencode
 from bertcore.lessons.lesson import Lesson, read_lesson
 from bertcore.lessons.translation import ENGLISH
 
+from ...server.policy import policy
 from ..state import Field
 from ..words.language import LANGUAGE, language, words
+from . import own_lessons
 
 FOLDER = Path(__file__).resolve().parents[2] / "screens" / "lessons"
 AGAIN = "-again"
@@ -20,13 +22,28 @@ START = Field("start_lesson", "", url="start")
 
 
 @functools.cache
-def lessons(code: str = ENGLISH) -> Mapping[str, Lesson]:
+def shipped(code: str = ENGLISH) -> Mapping[str, Lesson]:
     """Return a language's lessons by name, in the order of their files; missing ones in English."""
     files = {path.name: path for one in (ENGLISH, code) for path in (FOLDER / one).glob("*.toml")}
     found = (
         replace(read_lesson(path), language=path.parent.name) for _, path in sorted(files.items())
     )
     return {lesson.name: lesson for lesson in found}
+
+
+def lessons(code: str = ENGLISH) -> Mapping[str, Lesson]:
+    """Return the same, and after them those of the server's own folder that can be read now."""
+    found = own_lessons.read_folder(policy().lessons, shipped())
+    of_folder = {
+        name: replace(one, language=code) for name, one in found if not isinstance(one, str)
+    }
+    return {**shipped(code), **of_folder}
+
+
+def faults() -> dict[str, str]:
+    """Return what is wrong with files of that folder, by the name of their lesson."""
+    found = own_lessons.read_folder(policy().lessons, shipped())
+    return {name: one for name, one in found if isinstance(one, str)}
 
 
 def find(name: str, code: str = ENGLISH) -> Lesson | None:

@@ -33,7 +33,7 @@ from ..state import Field, open_view
 from ..withheld import covers
 from ..words import language as languages
 from ..words.language import LANGUAGE, language, words
-from . import catalogue, gap, in_class, sheet
+from . import catalogue, gap, in_class, own_lessons, sheet
 
 LESSON = Field("lesson", "")
 STEP = Field("lesson_step", 1)
@@ -73,6 +73,22 @@ class First(NamedTuple):
 def current() -> Lesson | None:
     """Return the lesson that the visitor takes, or None."""
     return catalogue.find(LESSON.value, language())
+
+
+def fault() -> str:
+    """Return what is wrong with the file of that lesson, "" if nothing is."""
+    return catalogue.faults().get(LESSON.value.removesuffix(catalogue.AGAIN), "")
+
+
+def draw_fault(told: str) -> None:
+    """Draw in place of a lesson what is wrong with its file, until that has changed."""
+    LESSON.key()
+    own_lessons.follow()
+    st.info(words("file_changes"), icon=":material/edit_note:")
+    if own_lessons.is_written_here():
+        st.error(plain(told))
+    if st.button(words("leave"), key="lesson_leave", icon=":material/logout:"):
+        leave()
 
 
 def done(lesson: Lesson, *, on_own: bool = False) -> str:
@@ -159,6 +175,8 @@ def draw(lesson: Lesson, page: str, run_page: Callable[[], None]) -> None:
     DONE.key()
     if in_class.door():
         return
+    if lesson.name.removesuffix(catalogue.AGAIN) not in catalogue.shipped():
+        own_lessons.follow()
     step = lesson.step(STEP.value)
     names = "guide", "figure", "question"
     head, figure, below = (st.container(key=f"lesson_{name}") for name in names)

@@ -10,8 +10,8 @@ from bertscope.cli.output import counted, make_table, plain, print_json, print_t
 
 
 def lesson(
-    action: Annotated[str, typer.Argument(metavar="check")],
-    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    action: Annotated[str, typer.Argument(metavar="check|functions")],
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None,
     checkpoint: Checkpoint = "default",
     as_json: AsJson = False,
 ) -> None:
@@ -19,11 +19,12 @@ def lesson(
     and nobody gets its questions right by how long the options are or where they stand.
 
     Args:
-        action: check.
+        action: check a file, or list the functions that answer questions, by page.
         file: The lesson, or a translation, TOML; docs/write-a-lesson.md describes both.
 
     \b
     Examples:
+      bertscope lesson functions
       bertscope lesson check my-lesson.toml
       bertscope lesson check my-lesson.toml --checkpoint bert-base-uncased
     """
@@ -34,10 +35,16 @@ def lesson(
     import bertcore
     from bertcore.lessons import rules
     from bertcore.lessons.lesson import read_lesson
-    from bertscope.cli.commands.lesson_steps import check_steps
+    from bertscope.cli.commands.lesson_steps import check_steps, print_functions
 
-    if action != "check":
-        raise ValueError(f"lesson {action!r} is unknown. Type: bertscope lesson check FILE")
+    if action == "functions" and file is None:
+        print_functions(as_json=as_json)
+        return
+    if action != "check" or file is None:
+        raise ValueError(
+            f"lesson {action!r} is unknown, or lacks its file. Type: bertscope lesson check FILE, "
+            "or bertscope lesson functions"
+        )
     read = read_lesson(file)
     bert = bertcore.load(checkpoint)
     table = make_table("step", "title", "page", "answer", "on the second text", right=("step",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import typer
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
@@ -17,6 +19,7 @@ from bertcore.lessons.lesson import Lesson, Step, filled, judge, tell, written
 from bertcore.lessons.translation import PLACE
 from bertcore.model.model import Model
 from bertscope.app_root import find_app_root
+from bertscope.cli.output import print_json
 from bertscope.notebook.notebook_view import app_module
 
 PICTURES = ("plotly_chart", "bidi_component", "component_instance", "iframe", "arrow_data_frame")
@@ -39,6 +42,39 @@ class Checked:
     problems: tuple[str, ...]
     warnings: tuple[str, ...]
     """What may be meant so: a fact that is read before the answer and equals it on both texts."""
+
+
+def print_functions(*, as_json: bool) -> None:
+    """Print the functions that answer questions, by page, each as a shipped lesson asks it."""
+    rows: list[dict[str, str]] = []
+    for lesson in app_module("app.shell.guide.catalogue").shipped().values():
+        for step in (*lesson.steps, *lesson.again):
+            answer = step.answer
+            if answer is None or any(row["answer"] == answer.name for row in rows):
+                continue
+            about = {
+                "page": step.address(None)[0],
+                "answer": answer.name,
+                "kind": f"{answer.kind}: {', '.join(answer.names)}".rstrip(": "),
+                "finds": " ".join(answer.does.split()),
+                "given": ", ".join(
+                    f"{name} = {step.given[name]!r}" if name in step.given else f"{name} (optional)"
+                    for name in answer.given
+                ),
+                "facts": " ".join(f"{{{fact}}}" for fact in answer.facts),
+                "example": step.question,
+            }
+            rows.append(about)
+    rows.sort(key=lambda row: row["page"])
+    if as_json:
+        print_json(rows)
+        return
+    for page, of_page in itertools.groupby(rows, lambda row: row["page"]):
+        typer.echo(f"\n{page}")
+        for row in of_page:
+            typer.echo(f"  {row['answer']} ({row['kind']})")
+            for name in ("finds", "given", "facts", "example"):
+                typer.echo(f"    {name}: {row[name]}" if row[name] else "", nl=bool(row[name]))
 
 
 def check_steps(
@@ -74,19 +110,8 @@ def check_steps(
                 problems.append(f"on {text_a!r}: {error}")
         names = sorted(set.intersection(*told)) if told else []
         given = tuple(f"text or question has the answer: {{{name}}}." for name in names)
-        problems += _unknown_views(step)
+        problems += app_module("app.shell.guide.own_lessons").faults_of(step)
         yield Checked(number, step.title, step.page, answers[0], answers[1], tuple(problems), given)
-
-
-def _unknown_views(step: Step) -> Iterator[str]:
-    """Yield the covered views that the page of a step does not have."""
-    name = step.address(None)[0]
-    pages = app_module("app.navigation").PAGES
-    for folder in (folder for folder, page in pages.items() if page.name == name):
-        known = app_module("app.view").views_of(folder)
-        for view in step.cover or ():
-            if view not in known:
-                yield f"cover names the view {view!r}; {name} has {', '.join(known)}."
 
 
 def _answer(step: Step, found: Found) -> str:
@@ -126,9 +151,7 @@ def _open(
     navigation = app_module("app.navigation")
     folders = {page.name: folder for folder, page in navigation.PAGES.items()}
     name, choices = address
-    if name not in folders:
-        _, what = navigation.REMOVED.get(name, ("", f"The pages are {', '.join(folders)}."))
-        yield f"there is no page {name!r}. {what.replace('*', '')}"
+    if name not in folders:  # of which the step's faults tell
         return
     taken = {*choices} & {*state.ALWAYS_IN_URL, *state.TEXTS}
     if taken:

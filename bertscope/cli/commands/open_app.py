@@ -109,6 +109,7 @@ class Visitors:
     key: str = field(default="", repr=False)
     hosts: tuple[str, ...] = ()
     school_class: SchoolClass | None = None
+    lessons: Path | None = None
 
     def find_open(self, address: str) -> bool:
         """Return whether a server that listens on an address is open; see `access.policy`."""
@@ -131,7 +132,13 @@ class Visitors:
             )
         if self.checkpoints is not None and not self.checkpoints.is_dir():
             raise ValueError(f"there is no folder {str(self.checkpoints)!r}. Pass another one.")
+        if self.lessons is not None:
+            from bertscope.notebook.notebook_view import app_module  # which imports torch
+
+            shipped = app_module("app.shell.guide.catalogue").shipped()
+            app_module("app.shell.guide.own_lessons").check(self.lessons, shipped)
         stated = {
+            "BERTSCOPE_LESSONS": str(self.lessons.resolve()) if self.lessons else "",
             "BERTSCOPE_ACCESS": {None: "", True: "open", False: "closed"}[self.is_open],
             "BERTSCOPE_CHECKPOINTS": str(self.checkpoints.resolve()) if self.checkpoints else "",
             "BERTSCOPE_ALLOW_TRAINING": f"{self.training_minutes:g}"
@@ -166,6 +173,7 @@ def open_app(
     class_name: Annotated[str | None, typer.Option("--class", metavar="NAME")] = None,
     class_key_file: Path | None = None,
     class_file: Path | None = None,
+    lessons: Path | None = None,
 ) -> None:
     """Open the app in the browser, or serve it to a class.
 
@@ -197,6 +205,8 @@ def open_app(
             BERTSCOPE_CLASS_KEY. Default: one is made and printed.
         class_file: File that keeps what the class answers and hands in, and goes on with what it
             has. Default: nothing is kept after the server ends.
+        lessons: Folder of lessons of your own (docs/write-a-lesson.md), listed after those that
+            ship. Whoever writes them sees each change at once, and what is wrong with a file.
 
     \b
     Examples:
@@ -212,6 +222,7 @@ def open_app(
         key=_key(KEY, key_file),
         hosts=tuple(host or ()),
         school_class=school_class(class_name, _key(CLASS_KEY, class_key_file), class_file),
+        lessons=None if lessons is None else lessons.expanduser(),
     )
     serve(
         port=port,

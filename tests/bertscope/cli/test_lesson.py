@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bertcore.lessons.answers import ANSWERS
 from tests.support.cases import cases
 from tests.support.command_line import invoke, succeed
 
@@ -41,6 +42,17 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
     assert len(rows) >= 10
     assert [row["problems"] for row in rows] == [[]] * len(rows)
     assert {row["part"] for row in rows} == {"steps", "again"}
+
+
+def test_the_functions_stand_by_page_with_a_question_each() -> None:
+    rows = json.loads(succeed("lesson", "functions", "--json"))
+    assert sorted(row["answer"] for row in rows) == sorted(ANSWERS)
+    read = succeed("lesson", "functions")
+    for row in rows:
+        assert row["kind"].partition(":")[0] == ANSWERS[row["answer"]].kind
+        assert read.index(f"\n{row['page']}\n") < read.index(f"  {row['answer']} (")
+        assert f"    example: {row['example']}\n" in read
+    assert "unknown, or lacks its file" in invoke("lesson", "check").stderr
 
 
 @pytest.mark.parametrize(("page", "answer", "words"), cases("wrong_lessons"))

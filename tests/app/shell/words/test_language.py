@@ -128,7 +128,7 @@ def test_what_a_language_lacks_is_english_and_stated(
     path = catalogue.FOLDER / "ru" / "01-word-pieces.toml"
     (tmp_path / "ru" / path.name).write_bytes(path.read_bytes())
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    catalogue.lessons.cache_clear()
+    catalogue.shipped.cache_clear()
     try:
         app = page_of("lessons")
         app.query_params["lesson_language"] = "ru"
@@ -140,4 +140,4 @@ def test_what_a_language_lacks_is_english_and_stated(
         assert '<html lang="en">' in sheet(other)
     finally:
         monkeypatch.undo()
-        catalogue.lessons.cache_clear()
+        catalogue.shipped.cache_clear()
