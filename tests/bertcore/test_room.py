@@ -10,10 +10,9 @@ import torch
 from torch import Tensor
 
 import bertcore
-from bertcore import Bert, Model, Trace
+from bertcore import Bert, Encoding, Model, Trace
 from bertcore.base.memory import SMALL
 from bertcore.model import model as models
-from bertcore.model.tokenizer import Encoding
 from tests.support import tiny_families, tiny_others
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 

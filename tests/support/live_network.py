@@ -11,9 +11,8 @@ import numpy as np
 from playwright.sync_api import Browser
 
 from app.live.weights import Stored, pack_weights
-from bertcore import Bert
+from bertcore import Bert, Encoding
 from bertcore.analysis import masked_encoding
-from bertcore.model.tokenizer import Encoding
 from tests.support.nasty_text import PARAGRAPH
 from tests.support.node import bundle_typescript, run_typescript
 

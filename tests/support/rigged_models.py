@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from bertcore.model.network.task_heads import TaskNetwork
-from bertcore.training.tasks import TASKS
-from bertcore.training.tasks.model import TaskModel, start_task_model
+from bertcore.training.tasks import TASKS, TaskModel, start_task_model
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 
 NUM_OUTPUTS = {"regress": 1, "qa": 2, "choice": 1}

@@ -12,19 +12,17 @@ from torch import Tensor, nn
 
 import bertcore
 from bertcore import Bert
-from bertcore.analysis.patching import (
-    Answer,
+from bertcore.analysis import (
     PatchPair,
     PatchText,
     bundled_texts,
+    masked_encoding,
     patch,
     patch_pair,
     patch_pairs,
-    regions,
-    telling_token,
     word_answer,
 )
-from bertcore.analysis.shared.inputs import masked_encoding
+from bertcore.analysis.patching import Answer, regions, telling_token
 from tests.support.telling_words import telling_words
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make

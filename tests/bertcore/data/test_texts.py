@@ -4,17 +4,8 @@ from typing import Any
 
 import pytest
 
-from bertcore.data.texts import (
-    MAX_ROWS,
-    Line,
-    Sentence,
-    SentenceList,
-    Span,
-    list_text,
-    read_sentence_list,
-    read_upload,
-    shown_name,
-)
+from bertcore.data import Sentence, read_sentence_list, read_upload
+from bertcore.data.texts import MAX_ROWS, Line, SentenceList, Span, list_text, shown_name
 from bertcore.model.tokenizer.truncation import MOST_CHARACTERS
 from tests.support.cases import cases
 

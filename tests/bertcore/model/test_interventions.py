@@ -8,16 +8,9 @@ import torch
 import transformers
 from torch import Tensor
 
-from bertcore import Bert, Trace, load
+from bertcore import Bert, Changes, Trace, load
 from bertcore.model.checkpoints.save import hf_state_dict
-from bertcore.model.interventions import (
-    Block,
-    Changes,
-    blocks_of,
-    every_head,
-    parse_head,
-    pattern_mask,
-)
+from bertcore.model.interventions import Block, blocks_of, every_head, parse_head, pattern_mask
 from bertcore.model.network import additive_mask
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bertcore import load
+from bertcore import Model, load
 from bertcore.analysis.bias import (
     Estimate,
     along_direction,
@@ -24,7 +24,6 @@ from bertcore.analysis.bias import (
     template_audits,
 )
 from bertcore.data.files import BadRows
-from bertcore.model.model import Model
 from tests.support.command_line import refusal, succeed
 
 

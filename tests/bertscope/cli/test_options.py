@@ -8,13 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from bertcore.configs import (
-    DataConfig,
-    DistillConfig,
-    FinetuneConfig,
-    OptimizerConfig,
-    TrainConfig,
-)
+from bertcore.configs import DataConfig, DistillConfig, FinetuneConfig, OptimizerConfig, TrainConfig
 from bertscope.cli.commands.finetune import finetune
 from bertscope.cli.commands.pretrain import pretrain
 from bertscope.cli.errors import SentenceGroup

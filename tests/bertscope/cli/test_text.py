@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertcore import Bert, load
-from bertcore.analysis import layer_predictions, pair_answer
-from bertcore.analysis.words.candidates import score_candidates
+from bertcore.analysis import layer_predictions, pair_answer, score_candidates
 from bertcore.model.network import ALL_HEADS
 from tests.support.cases import cases
 from tests.support.command_line import invoke, refusal, succeed

@@ -18,13 +18,10 @@ from app.parts.canvas.lines import lines
 from app.parts.canvas.neurons import neurons
 from app.parts.canvas.overview import overview
 from app.screens.what_if import head_switches, mask_drawing
-from bertcore.analysis.heads.attention import (
-    attention_map,
-    attention_overview,
-    layer_attention,
-    traced_steps,
-)
-from bertcore.model.trace import Activations, Trace, TracedEmbeddings
+from bertcore import Trace
+from bertcore.analysis import attention_map, attention_overview, layer_attention
+from bertcore.analysis.heads.attention import traced_steps
+from bertcore.model.trace import Activations, TracedEmbeddings
 
 PLACE = "#place"
 """The element in which the view is drawn; its width can be set."""

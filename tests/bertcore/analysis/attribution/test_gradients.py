@@ -7,18 +7,17 @@ import pytest
 import torch
 import transformers
 
-from bertcore.analysis.attribution.counterfactual import answer
-from bertcore.analysis.attribution.gradients import (
+from bertcore.analysis.attribution import (
     BASELINES,
+    answer,
     can_differentiate,
     gradient_x_input,
     integrated_gradients,
     layer_conductance,
+    task_input,
 )
-from bertcore.analysis.attribution.task_input import task_input
-from bertcore.training.tasks import TaskInput
+from bertcore.training.tasks import TaskInput, TaskModel
 from bertcore.training.tasks.answers import ClassTarget, ScoreTarget, Target
-from bertcore.training.tasks.model import TaskModel
 from tests.support.rigged_models import linear_model, random_model
 
 TEXT, PAIR = "the film was very good", "it had rained"

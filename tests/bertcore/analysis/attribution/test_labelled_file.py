@@ -6,12 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertcore.analysis.attribution.counterfactual import answer
-from bertcore.analysis.attribution.labelled_file import FileRun, run_file
-from bertcore.analysis.attribution.task_input import task_input
+from bertcore.analysis.attribution import FileRun, answer, run_file, task_input
 from bertcore.configs import Columns
-from bertcore.training.tasks import read_task_data, score_model
-from bertcore.training.tasks.model import TaskModel
+from bertcore.training.tasks import TaskModel, read_task_data, score_model
 from tests.support.cases import cases
 from tests.support.finetuning_files import (
     write_choices,

@@ -8,10 +8,9 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from bertcore import Bert, Model, load
+from bertcore import Bert, Model, load, untrained
 from bertcore.analysis import predict_masks
 from bertcore.analysis.attribution import attribute_word, check_random_weights
-from bertcore.model.loading.untrained import untrained
 from tests.support.tiny import causal_bert, tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other

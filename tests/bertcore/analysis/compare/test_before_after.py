@@ -7,14 +7,9 @@ import pytest
 import torch
 from scipy.spatial.distance import cosine, jensenshannon
 
-from bertcore import Bert
-from bertcore.analysis.compare.before_after import (
-    compare_runs,
-    cosine_change,
-    divergence_of_rows,
-    kl_divergence,
-)
-from bertcore.model.interventions import Changes
+from bertcore import Bert, Changes
+from bertcore.analysis import compare_runs
+from bertcore.analysis.compare.before_after import cosine_change, divergence_of_rows, kl_divergence
 from bertcore.model.network import ALL_HEADS
 from tests.support.tiny import tiny_bert
 

@@ -8,30 +8,26 @@ import pytest
 import torch
 import transformers
 
-from bertcore import Bert, Tokenizer, load
-from bertcore.analysis.compare.checkpoints import (
-    MOST_ANSWERS,
-    _rows,
+from bertcore import Bert, Tokenizer, Trace, load, untrained
+from bertcore.analysis import (
+    Decisions,
     compare_answers,
     compare_heads,
+    compare_layers,
     compare_text,
     head_in_both,
-    limits,
+    open_decisions,
     questions,
+    weight_drift,
 )
+from bertcore.analysis.compare.checkpoints import MOST_ANSWERS, _rows, limits
 from bertcore.analysis.compare.decision import (
     NEXT_LABELS,
-    Decisions,
     LayerDecisions,
     layer_decisions,
-    open_decisions,
     settling_layer,
 )
-from bertcore.analysis.compare.texts import compare_layers
-from bertcore.analysis.compare.weight_drift import weight_drift
-from bertcore.data.texts import Sentence
-from bertcore.model.loading.untrained import untrained
-from bertcore.model.trace import Trace
+from bertcore.data import Sentence
 from tests.support.rigged_models import LABELS, save_task_checkpoint
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 from tests.support.tiny_others import make_other

@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cosine, jensenshannon
 
 from bertcore import Bert, Trace
-from bertcore.analysis.compare.minimal_pair import (
-    Column,
-    align,
-    aligned_attention,
-    aligned_likelihoods,
-    compare_pair,
-)
+from bertcore.analysis import aligned_attention, aligned_likelihoods, compare_pair
+from bertcore.analysis.compare.minimal_pair import Column, align
 from bertcore.model.network import ALL_HEADS
 from bertcore.training.grammar import MinimalPair, score_pairs
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore import Bert, load
+from bertcore import Bert, Changes, load
+from bertcore.analysis import masked_encoding
 from bertcore.analysis.compare.steering import (
     NUM_RANDOM,
     find_direction,
@@ -14,9 +15,7 @@ from bertcore.analysis.compare.steering import (
     steer,
     steered,
 )
-from bertcore.analysis.shared.inputs import masked_encoding
 from bertcore.model.bert import with_parts
-from bertcore.model.interventions import Changes
 from bertcore.model.network import Network
 from bertcore.model.trace import trace_network
 from tests.support.tiny import tiny_bert

@@ -7,16 +7,15 @@ import pytest
 import torch
 
 from bertcore import Bert, Tokenizer
+from bertcore.analysis import step_drift, training_example, weight_drift
 from bertcore.analysis.compare.weight_drift import (
     LAYER_KINDS,
     Drift,
     WeightDrift,
     part_of,
     relative_change,
-    step_drift,
-    weight_drift,
 )
-from bertcore.analysis.words.training_example import network_after, training_example
+from bertcore.analysis.words.training_example import network_after
 from bertcore.model.network import FAMILY_HEADS
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 

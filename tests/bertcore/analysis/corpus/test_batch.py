@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertModel
 
-from bertcore import Bert, load
+from bertcore import Bert, Model, load
 from bertcore.analysis.corpus import EncodeSettings, encode_texts
 from bertcore.analysis.corpus.batch import pool_rows, windows_of
-from bertcore.model.model import Model
 from bertcore.model.sentences import POOLINGS
 from bertcore.model.tokenizer import Pieces
 from tests.support.tiny import tiny_bert

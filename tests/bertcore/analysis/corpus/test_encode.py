@@ -16,12 +16,7 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.corpus import (
-    EncodedCorpus,
-    EncodeSettings,
-    encode_corpus,
-    open_encoded,
-)
+from bertcore.analysis.corpus import EncodedCorpus, EncodeSettings, encode_corpus, open_encoded
 from bertcore.analysis.corpus.batch import in_format
 from bertcore.analysis.corpus.parts import about, layer_file, read_manifest
 from tests.support.full_disk import largest_file

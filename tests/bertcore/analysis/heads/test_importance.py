@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore import Bert, Trace
-from bertcore.analysis.compare.before_after import compare_runs
+from bertcore import Bert, Changes, Trace
+from bertcore.analysis import compare_runs, rank_heads
 from bertcore.analysis.heads import importance as head_importance
-from bertcore.analysis.heads.importance import HeadImportance, rank_heads
-from bertcore.model.interventions import Changes
+from bertcore.analysis.heads.importance import HeadImportance
 from bertcore.model.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from bertcore.analysis import bundled_sentences, measure_heads, read_texts
 from bertcore.analysis.heads import stream as attention_stream
-from bertcore.analysis.heads.measures import MEASURES, measure_heads
-from bertcore.analysis.heads.statistics import (
-    HeadStatistics,
-    MeasureSurvey,
-)
+from bertcore.analysis.heads.measures import MEASURES
+from bertcore.analysis.heads.statistics import HeadStatistics, MeasureSurvey
 from bertcore.analysis.heads.stream import AttentionBatch, attention_batches, run_surveys
-from bertcore.analysis.heads.texts import bundled_sentences, read_texts
-from bertcore.data.texts import Sentence
+from bertcore.data import Sentence
 from tests.support.tiny import tiny_bert, tiny_config
 
 SENTENCES = [

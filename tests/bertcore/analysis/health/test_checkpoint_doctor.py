@@ -9,12 +9,8 @@ import torch
 
 import bertcore
 from bertcore import Bert
-from bertcore.analysis.health.checkpoint_doctor import (
-    PROBE_TEXTS,
-    Diagnosis,
-    examine,
-    spectral_edge,
-)
+from bertcore.analysis import examine
+from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS, Diagnosis, spectral_edge
 from bertcore.model.network import Network
 from bertcore.model.network.initialize import initialize
 from tests.support.exhaustive import all_but

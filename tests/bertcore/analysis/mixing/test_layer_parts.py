@@ -8,9 +8,8 @@ import torch
 import transformers
 from torch import Tensor, nn
 
-from bertcore import Bert, load
-from bertcore.analysis.mixing.layer_parts import layer_parts
-from bertcore.model.interventions import Changes
+from bertcore import Bert, Changes, load
+from bertcore.analysis import layer_parts
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from bertcore import Bert, load
-from bertcore.analysis.mixing.neurons import allowed_keys, head_neurons
+from bertcore import Bert, Changes, load
+from bertcore.analysis import allowed_keys, head_neurons
 from bertcore.model.architecture.config import ModernBertConfig
-from bertcore.model.interventions import Changes
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 

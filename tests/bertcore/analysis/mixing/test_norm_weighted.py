@@ -5,11 +5,8 @@ import torch
 from torch import Tensor
 
 from bertcore import Bert, Trace
-from bertcore.analysis.mixing.norm_weighted import (
-    passed_norms,
-    summed_norms,
-    weighted_norms,
-)
+from bertcore.analysis import summed_norms, weighted_norms
+from bertcore.analysis.mixing.norm_weighted import passed_norms
 from tests.support.tiny import tiny_bert, tiny_config
 
 TEXT, PAIR = "The river bank was steep.", "It had rained."

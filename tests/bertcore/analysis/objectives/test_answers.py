@@ -11,17 +11,11 @@ import transformers
 
 import bertcore
 from bertcore import Bert
-from bertcore.analysis.objectives.answers import (
-    MASKED_WORDS,
-    objective_answer,
-    why_no_answer,
-)
+from bertcore.analysis.objectives.answers import MASKED_WORDS, objective_answer, why_no_answer
 from bertcore.analysis.objectives.demo import drawn
 from bertcore.analysis.objectives.given import segments_of
 from bertcore.model.checkpoints.save import name_objective
-from bertcore.model.objectives.attention_masks import DIRECTIONS, Direction
-from bertcore.model.objectives.row import IGNORED
-from bertcore.model.objectives.table import OBJECTIVES
+from bertcore.model.objectives import DIRECTIONS, IGNORED, OBJECTIVES, Direction
 from bertcore.training.pretraining.objectives.denoising import SequenceWithLoss, pad_sequences
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make

@@ -5,13 +5,10 @@ import pytest
 import torch
 
 from bertcore import Bert
-from bertcore.analysis.objectives.demo import (
-    ObjectiveExample,
-    count_objective,
-    objective_example,
-)
+from bertcore.analysis import count_objective, objective_example
+from bertcore.analysis.objectives.demo import ObjectiveExample
 from bertcore.analysis.objectives.given import prepare
-from bertcore.model.objectives.table import OBJECTIVES
+from bertcore.model.objectives import OBJECTIVES
 from tests.support.tiny import tiny_bert
 
 A = "The film was very good."

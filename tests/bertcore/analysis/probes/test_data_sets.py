@@ -4,15 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bertcore.analysis.probes.data_sets import (
-    BUNDLED,
-    ProbeData,
-    ProbeSentence,
-    Task,
-    bundled_data,
-    divide,
-    read_probe_data,
-)
+from bertcore.analysis.probes import ProbeData, ProbeSentence, Task, bundled_data, read_probe_data
+from bertcore.analysis.probes.data_sets import BUNDLED, divide
 from tests.support.small_treebank import conll, conllu
 
 

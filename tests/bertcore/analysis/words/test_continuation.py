@@ -10,11 +10,8 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.words.continuation import (
-    MOST_TOKENS,
-    continue_text,
-    write_with_masks,
-)
+from bertcore.analysis import continue_text, write_with_masks
+from bertcore.analysis.words.continuation import MOST_TOKENS
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_others import make_other
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from bertcore import Bert
-from bertcore.analysis.mixing.rollout import normalize_rows
-from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from bertcore.analysis.words.leakage import paths_back
+from bertcore.analysis import normalize_rows, paths_back, value_zeroing
 from tests.support.tiny import tiny_bert, tiny_config
 
 TEXT, PAIR = "The old man sat on the mat.", "It had rained."

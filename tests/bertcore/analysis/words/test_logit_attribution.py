@@ -7,12 +7,8 @@ import pytest
 import torch
 
 from bertcore import Bert, Trace, load
-from bertcore.analysis.mixing.layer_parts import layer_parts
-from bertcore.analysis.words.logit_attribution import (
-    LogitAttribution,
-    logit_attribution,
-    pushed_words,
-)
+from bertcore.analysis import layer_parts, logit_attribution
+from bertcore.analysis.words.logit_attribution import LogitAttribution, pushed_words
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
 

@@ -8,15 +8,14 @@ import torch
 from scipy.stats import binomtest
 
 from bertcore import Bert
-from bertcore.analysis.words.next_sentence import (
-    GROUPS,
-    SEGMENTS,
+from bertcore.analysis import (
     attention_mass,
     next_sentence_matrix,
     pair_answer,
     pair_rates,
     pair_variants,
 )
+from bertcore.analysis.words.next_sentence import GROUPS, SEGMENTS
 from bertcore.model.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 

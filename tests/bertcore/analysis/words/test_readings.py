@@ -7,15 +7,8 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.words.readings import (
-    Reading,
-    Side,
-    read_apart,
-    read_both_sides,
-    read_left,
-    read_one_side,
-    visible,
-)
+from bertcore.analysis import read_apart, read_both_sides, read_left, read_one_side
+from bertcore.analysis.words.readings import Reading, Side, visible
 from bertcore.model.network import ALL_HEADS
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_others import make_other

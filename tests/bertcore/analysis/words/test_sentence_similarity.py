@@ -9,10 +9,7 @@ from sentence_transformers.base.modules import Dense
 from sentence_transformers.sentence_transformer.modules import Normalize
 
 from bertcore import Bert, load
-from bertcore.analysis.words.sentence_similarity import (
-    shared_words,
-    similarities,
-)
+from bertcore.analysis import shared_words, similarities
 from bertcore.model.sentences import POOLINGS, SentenceModules
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.tiny import tiny_bert

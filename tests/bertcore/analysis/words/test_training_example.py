@@ -8,16 +8,10 @@ import pytest
 import torch
 
 from bertcore import Bert, load
-from bertcore.analysis.words.epoch_masks import epoch_masks
+from bertcore.analysis import epoch_masks, one_step, training_example
 from bertcore.analysis.words.surprise import example_mask
-from bertcore.analysis.words.training_example import (
-    TrainingExample,
-    example_version,
-    network_after,
-    one_step,
-    training_example,
-)
-from bertcore.training.pretraining.loss import pretraining_loss
+from bertcore.analysis.words.training_example import TrainingExample, example_version, network_after
+from bertcore.training.pretraining import pretraining_loss
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 

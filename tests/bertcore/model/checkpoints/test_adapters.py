@@ -14,9 +14,9 @@ import bertcore
 from bertcore.model.bert import with_parts
 from bertcore.model.checkpoints import source
 from bertcore.model.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_checkpoint
-from bertcore.training.tasks import open_task_model
-from bertcore.training.tasks.model import read_task_head
+from bertcore.training.tasks import open_task_model, read_task_head
 from tests.support.adapters import as_pickle, copy_adapter, make_adapter, reopened
+from tests.support.cases import cases
 from tests.support.exhaustive import spread
 from tests.support.kit import mini
 from tests.support.tiny import tiny_bert, tiny_config
@@ -99,19 +99,7 @@ def test_logits_are_those_of_peft(family: str, task_type: str, tmp_path: Path) -
     assert read_task_head(bertcore.load(tmp_path / "a", device="cpu")) is not None
 
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "rank stabilised": {"use_rslora": True},
-    "patterns": {
-        "rank_pattern": {"layer.1.attention.self.query": 2, "value": 6},
-        "alpha_pattern": {"query": 3},
-    },
-    "biases of all": {"bias": "all"},
-    "biases of the targets": {"bias": "lora_only"},
-    "embeddings": {"target_modules": ["word_embeddings", "dense"]},
-    "one layer": {"layers_to_transform": [1]},
-    "pooler saved": {"modules_to_save": ["pooler", "classifier"]},
-    "gaussian": {"init_lora_weights": "gaussian"},
-}
+SETTINGS: dict[str, dict[str, Any]] = dict(cases("adapter_settings"))
 
 
 @pytest.mark.parity
@@ -142,41 +130,8 @@ def test_an_adapter_of_a_bare_encoder(base: str, options: dict[str, Any], tmp_pa
     assert_same_states(tmp_path / "a", merged)
 
 
-RESIZED: dict[str, dict[str, Any]] = {
-    # how the new tokens' vectors are saved; of a token table and a decoder that are tied
-    "resized": {},
-    "resized, for words": {"task_type": None},
-    "resized, of an encoder": {"task_type": "FEATURE_EXTRACTION"},
-    "resized, LoRA on the table": {"target_modules": ["word_embeddings", "query"]},
-    "resized, LoRA on the table, for words": {
-        "task_type": None,
-        "target_modules": ["word_embeddings", "query"],
-    },
-    "resized, in modules_to_save": {"modules_to_save": ["word_embeddings", "classifier"]},
-    "new tokens alone": {"trainable_token_indices": [0, 1], "saves_table": False},
-    "new tokens alone, for words": {
-        "task_type": None,
-        "trainable_token_indices": {"word_embeddings": [0, 1]},
-        "saves_table": True,
-    },
-    "LoRA on the table, for words": {
-        "task_type": None,
-        "target_modules": ["word_embeddings", "query"],
-        "new_rows": 0,
-    },
-    "LoRA on the table and its decoder": {
-        "task_type": None,
-        "target_modules": ["word_embeddings", "query"],
-        "ensure_weight_tying": True,
-        "new_rows": 0,
-    },
-    "old tokens": {"trainable_token_indices": [3, 5], "new_rows": 0},
-    "old tokens, for words": {
-        "task_type": None,
-        "trainable_token_indices": [3, 5],
-        "new_rows": 0,
-    },
-}
+RESIZED: dict[str, dict[str, Any]] = dict(cases("resized_adapters"))
+"""How the new tokens' vectors are saved; of a token table and a decoder that are tied."""
 
 
 @opens("an adapter that brings its own token table or tokens")

@@ -66,35 +66,8 @@ def zipped(folder: Path, prefix: str = "", separator: str = "/") -> io.BytesIO:
 
 # ---- what is there instead of weights ----
 
-TENSORFLOW = "transformers==4.49.0 torch==2.8.0 tf-keras==2.19.0.*from_tf=True"
-INSTEAD = {
-    # files in place of the weights, and what the sentence says
-    "tf_model.h5": TENSORFLOW,
-    "bert_model.ckpt.index": r"bert_model.ckpt.index.*from_tf=True, config=",
-    "model.ckpt-1000.data-00000-of-00001": r"bert_model.ckpt.index.*from_tf=True, config=",
-    "saved_model/1/saved_model.pb": "SavedModel.*exported from",
-    "flax_model.msgpack": "transformers==4.49.0 torch==2.8.0 flax.*from_flax=True",
-    "model.onnx": "ONNX.*exported from",
-    "onnx/model_quantized.onnx": "ONNX.*exported from",
-    "openvino_model.bin": "OpenVINO.*exported from",
-    "rust_model.ot": "rust-bert.*made from",
-    "model-q4.gguf": "GGUF.*made from",
-    "model.fp16.safetensors": "model.fp16.safetensors.*[Rr]ename it to model.safetensors",
-    "pytorch_model.fp16.bin": "pytorch_model.fp16.bin.*[Rr]ename it to pytorch_model.bin",
-    "model-00001-of-00002.safetensors": "without their index.*model.safetensors.index.json",
-    "my-bert.safetensors": "my-bert.safetensors.*[Rr]ename it to model.safetensors",
-    "epoch=3-step=100.ckpt": "epoch=3-step=100.ckpt.*rename it to pytorch_model.bin",
-    "best.pth": "best.pth.*rename it to pytorch_model.bin.*--allow-pickle",
-    "weights.th": "weights.th.*rename it to pytorch_model.bin",
-    "model.pt": "model.pt.*rename it to pytorch_model.bin",
-    "model.pkl": r"model.pkl.*save_pretrained",
-    "optimizer.pt": "state of a training without its model.*Copy model.safetensors",
-    "global_step5/mp_rank_00_model_states.pt": r"DeepSpeed.*python zero_to_fp32.py \. merged",
-    "pytorch_model_fsdp_0/__0_0.distcp": "FSDP.*accelerate merge-weights",
-    "adapter_model.safetensors": "without its adapter_config.json",
-    "pytorch_adapter.bin": "AdapterHub.*merge_adapter",
-    "model.tar.gz": "an archive.*unpack it",
-}
+INSTEAD = dict(cases("instead_of_weights"))
+"""Files in place of the weights, and what the sentence says."""
 
 
 @opens("files in place of the weights")

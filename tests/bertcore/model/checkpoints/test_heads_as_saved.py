@@ -8,8 +8,7 @@ import pytest
 import torch
 import transformers
 
-from bertcore.training.tasks import open_task_model, start_task_model
-from bertcore.training.tasks.model import read_task_head
+from bertcore.training.tasks import open_task_model, read_task_head, start_task_model
 from tests.support import command_line
 from tests.support.cases import cases
 from tests.support.kit import edit, mini, opened, put, reference, sentences, state, store

@@ -7,10 +7,9 @@ import pytest
 import torch
 from transformers.activations import ACT2CLS
 
-from bertcore.analysis.words.head_steps import masked_word_steps
-from bertcore.analysis.words.logit_attribution import logit_attribution
+from bertcore import Bert
+from bertcore.analysis import logit_attribution, masked_word_steps
 from bertcore.model.architecture.config import ACTIVATIONS
-from bertcore.model.bert import Bert
 from bertcore.model.others.model import OtherModel
 from bertcore.training.tasks import open_task_model
 from tests.support.exhaustive import spread

@@ -11,8 +11,7 @@ from bertcore.configs import Columns
 from bertcore.data.files import BadRows
 from bertcore.model.architecture.config import ACTIVATIONS
 from bertcore.model.architecture.families import FAMILIES
-from bertcore.training.tasks import TASKS
-from bertcore.training.tasks.model import open_task_model, read_task_head
+from bertcore.training.tasks import TASKS, open_task_model, read_task_head
 from bertcore.training.tasks.task import RowForm
 from tests.support.task_parity import (
     KIND_OF,

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from bertcore.analysis import next_surprise, predict_masks, predict_next, surprise
 from bertcore.analysis.words.next_sentence import score_pairs
-from bertcore.analysis.words.next_words import next_surprise, predict_next
-from bertcore.analysis.words.predictions import fill_in_turn, predict_masks
-from bertcore.analysis.words.surprise import surprise
+from bertcore.analysis.words.predictions import fill_in_turn
 from bertcore.model.others.model import OtherModel
 from tests.support.tiny_others import MASKED, PAIR, TEXT, given, make_other, opened
 

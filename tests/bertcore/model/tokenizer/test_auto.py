@@ -15,40 +15,14 @@ import transformers
 from bertcore.model.tokenizer import open_tokenizer
 from bertcore.model.tokenizer.auto import _LISTS, _NAMES, _SWITCHES
 from bertcore.model.tokenizer.files import VOCABULARIES
+from tests.support.cases import cases
 from tests.support.exhaustive import spread
 from tests.support.odd_tokenizers import CLASS, W, check_same, from_json, made, put
 from tests.support.reopened import REFUSALS
 from tests.support.tiny_families import byte_level_bpe, save_fast, unigram
 from tests.support.what_opens import opens
 
-AS_NAMED: list[tuple[str | None, str, str]] = [
-    ("AlbertTokenizer", "albert", "albert"),
-    ("XLMRobertaTokenizer", "xlm-roberta", "xlm-roberta"),
-    ("BigBirdTokenizer", "big_bird", "xlm-roberta"),
-    ("DebertaV2TokenizerFast", "deberta-v2", "albert"),
-    ("DebertaTokenizer", "deberta", "roberta"),
-    ("GPT2Tokenizer", "roberta", "roberta"),
-    ("HerbertTokenizerFast", "bert", "roberta"),
-    ("BertTokenizer", "bert", "albert"),
-    ("BertTokenizer", "bert", "roberta"),
-    (None, "bert", "albert"),
-    (None, "roberta", "roberta"),
-    (None, "modernbert", "roberta"),
-    ("RobertaTokenizer", "modernbert", "albert"),
-    ("LlamaTokenizer", "bert", "roberta"),
-    ("KoBertTokenizer", "bert", "albert"),
-    ("PreTrainedTokenizer", "bert", "albert"),
-    ("PreTrainedTokenizerFast", "roberta", "roberta"),
-    ("MPNetTokenizer", "mpnet", "bert"),
-    ("DPRQuestionEncoderTokenizer", "dpr", "bert"),
-    ("SplinterTokenizer", "splinter", "bert"),
-    (None, "electra", "bert"),
-    (None, "megatron-bert", "bert"),
-    (None, "nystromformer", "albert"),
-    ("BertTokenizerFast", "roberta", "bert"),
-    ("BertTokenizer", "nystromformer", "bert"),
-    ("ErnieTokenizer", "ernie", "bert"),
-]
+AS_NAMED = cases("tokenizer_classes")
 """Class, model_type, and which tokenizer lies in the folder."""
 
 

@@ -10,13 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertTokenizerFast
 
-from bertcore.model.tokenizer import (
-    SPECIAL_TOKENS,
-    AddedToken,
-    Encoding,
-    Tokenizer,
-    train_vocabulary,
-)
+from bertcore import Encoding, Tokenizer
+from bertcore.model.tokenizer import SPECIAL_TOKENS, AddedToken, train_vocabulary
 from bertcore.model.tokenizer.truncation import longest_first
 from tests.support.nasty_text import LETTERS, NASTY, PARAGRAPH, texts
 

@@ -9,11 +9,10 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from bertcore.analysis.attribution.labelled_file import run_file
+from bertcore.analysis.attribution import run_file
 from bertcore.model.network.task_heads import TaskNetwork
 from bertcore.training.evaluation.breakdown import break_down, by_label
-from bertcore.training.tasks import read_task_data, score_model
-from bertcore.training.tasks.model import TaskModel
+from bertcore.training.tasks import TaskModel, read_task_data, score_model
 from tests.support.command_line import app
 from tests.support.finetuning_files import scores_on, write_reviews, write_tags
 from tests.support.rigged_models import random_model

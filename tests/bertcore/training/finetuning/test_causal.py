@@ -9,8 +9,7 @@ import transformers
 from torch import Tensor
 
 from bertcore import Bert, load
-from bertcore.training.tasks import open_task_model
-from bertcore.training.tasks.model import TaskModel, read_task_head, start_task_model
+from bertcore.training.tasks import TaskModel, open_task_model, read_task_head, start_task_model
 from tests.bertcore.training.finetuning.test_loop import make_experiment
 from tests.support.tiny import tiny_bert, tiny_config
 

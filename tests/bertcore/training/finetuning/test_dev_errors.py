@@ -8,13 +8,13 @@ import pytest
 
 from bertcore.data.files import BadRows
 from bertcore.training.finetuning import (
+    Experiment,
     Settings,
     make_settings,
     resume_experiment,
     start_experiment,
 )
 from bertcore.training.finetuning import run as run_module
-from bertcore.training.finetuning.experiment import Experiment
 from bertcore.training.finetuning.state import (
     ERRORS_FILE,
     MAX_ERRORS,

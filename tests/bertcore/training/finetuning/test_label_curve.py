@@ -10,16 +10,20 @@ from typing import Any
 
 import pytest
 
-from bertcore.training.finetuning import Settings, make_settings, start_experiment
+from bertcore.training.finetuning import (
+    Experiment,
+    Settings,
+    make_settings,
+    read_label_curve,
+    start_experiment,
+)
 from bertcore.training.finetuning import label_curve as module
-from bertcore.training.finetuning.experiment import Experiment
 from bertcore.training.finetuning.label_curve import (
     CURVE_FILE,
     FROZEN_RATE,
     STARTS,
     LabelCurve,
     LabelPoint,
-    read_label_curve,
     run_label_curve,
 )
 from tests.support.cases import cases

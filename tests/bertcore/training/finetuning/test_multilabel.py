@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
+from bertcore import Bert
 from bertcore.analysis.attribution import (
     LabelTarget,
     answer,
@@ -21,20 +22,18 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample
-from bertcore.model.bert import Bert
 from bertcore.training.evaluation.metrics import label_set_metrics
-from bertcore.training.finetuning import resume_experiment, start_experiment
-from bertcore.training.finetuning.settings import make_settings
+from bertcore.training.finetuning import make_settings, resume_experiment, start_experiment
 from bertcore.training.tasks import (
     LabelsAnswer,
+    TaskData,
+    TaskModel,
     find_task,
     open_task_model,
     read_task_data,
 )
 from bertcore.training.tasks.judged import Outputs
-from bertcore.training.tasks.model import TaskModel
 from bertcore.training.tasks.task import RowForm
-from bertcore.training.tasks.task_data import TaskData
 from tests.support.cases import cases
 from tests.support.finetuning_files import write_label_lists
 from tests.support.rigged_models import BagOfWords, bag_of_words, random_model

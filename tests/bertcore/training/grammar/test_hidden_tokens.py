@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from bertcore import Bert
-from bertcore.model.likelihood import (
-    HiddenToken,
-    Row,
-    hidden_log_probabilities,
-)
-from bertcore.model.model import Model
+from bertcore import Bert, Model
+from bertcore.model.likelihood import HiddenToken, Row, hidden_log_probabilities
 from bertcore.model.network import Network
 from tests.support.tiny import tiny_bert
 

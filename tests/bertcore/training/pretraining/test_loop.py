@@ -10,12 +10,7 @@ import pytest
 import torch
 
 from bertcore import load
-from bertcore.training.pretraining import (
-    Pretraining,
-    Progress,
-    RunFolder,
-    check_settings,
-)
+from bertcore.training.pretraining import Pretraining, Progress, RunFolder, check_settings
 from bertcore.training.pretraining.objectives.masked_words import MaskedWords
 from tests.support.command_line import metrics
 from tests.support.small_corpus import small_corpus

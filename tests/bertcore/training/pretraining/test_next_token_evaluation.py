@@ -8,8 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from bertcore import Bert, load
-from bertcore.model.model import Model
+from bertcore import Bert, Model, load
 from bertcore.training.pretraining import causal_rows, evaluate_next_tokens
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_others import make_other

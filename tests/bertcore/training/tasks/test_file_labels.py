@@ -17,8 +17,7 @@ from bertcore.data.labels import read_label_map
 from bertcore.model.network.task_heads import TaskNetwork, initialize_head
 from bertcore.training.evaluation.answer_notes import assignment_notes, better_assignment
 from bertcore.training.evaluation.metrics import score_metrics
-from bertcore.training.finetuning.experiment import start_experiment
-from bertcore.training.finetuning.settings import make_settings
+from bertcore.training.finetuning import make_settings, start_experiment
 from bertcore.training.tasks import (
     TASKS,
     LabelsAnswer,

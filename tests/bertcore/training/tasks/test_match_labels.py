@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from bertcore.analysis.attribution import run_file
 from bertcore.data.labels import match_labels, order_labels
-from bertcore.training.finetuning.experiment import start_experiment
-from bertcore.training.finetuning.settings import make_settings
+from bertcore.training.finetuning import make_settings, start_experiment
 from bertcore.training.tasks import TaskModel, open_task_model, read_task_data, start_task_model
 from bertcore.training.tasks.model import head_fits
 from tests.support.cases import cases

@@ -8,16 +8,12 @@ import pytest
 import torch
 from transformers import BertLMHeadModel
 
-from bertcore import Bert, load
-from bertcore.analysis.words.next_words import next_surprise, predict_next
-from bertcore.model.architecture.config import BertConfig
+from bertcore import Bert, BertConfig, load
+from bertcore.analysis import next_surprise, predict_next
 from bertcore.model.network import Network
 from bertcore.model.network.initialize import initialize
 from bertcore.training.engine.probes import read_probes
-from bertcore.training.pretraining import (
-    Pretraining,
-    evaluate_pretraining,
-)
+from bertcore.training.pretraining import Pretraining, evaluate_pretraining
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_runs import build
 

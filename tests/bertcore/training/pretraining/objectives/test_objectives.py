@@ -9,9 +9,8 @@ import pytest
 import torch
 import transformers
 
-from bertcore.training.pretraining import pretraining_loss
+from bertcore.training.pretraining import Batches, pretraining_loss
 from bertcore.training.pretraining.objectives import OBJECTIVES
-from bertcore.training.pretraining.objectives.epochs import Batches
 from tests.support.batch_checks import labels_of
 from tests.support.command_line import metrics
 from tests.support.exhaustive import spread

@@ -8,11 +8,10 @@ import pytest
 import torch
 import transformers
 
-from bertcore import load
-from bertcore.model.architecture.config import BertConfig
+from bertcore import BertConfig, load
 from bertcore.model.checkpoints import save
-from bertcore.training.pretraining import DataConfig
-from bertcore.training.pretraining.data.batches import Batch, BatchSource, cut, make_batch
+from bertcore.training.pretraining import Batch, DataConfig
+from bertcore.training.pretraining.data.batches import BatchSource, cut, make_batch
 from bertcore.training.pretraining.objectives.replaced_tokens import (
     TABLES,
     DeltaEmbedding,

@@ -7,12 +7,7 @@ import pytest
 import torch
 
 from bertcore.model.loading import load_bert
-from bertcore.training.pretraining import (
-    DataConfig,
-    Pretraining,
-    TrainConfig,
-    check_settings,
-)
+from bertcore.training.pretraining import DataConfig, Pretraining, TrainConfig, check_settings
 from bertcore.training.pretraining.objectives.epochs import Phases
 from tests.support.command_line import metrics
 from tests.support.small_corpus import small_corpus

@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 
 from bertcore import load
-from bertcore.training.pretraining import DataConfig
-from bertcore.training.pretraining.objectives.epochs import Batches
+from bertcore.training.pretraining import Batches, DataConfig
 from bertcore.training.pretraining.objectives.spans import (
     HEAD_FILE,
     LONGEST,

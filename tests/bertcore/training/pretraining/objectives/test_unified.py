@@ -9,9 +9,8 @@ import torch
 from scipy.stats import chisquare
 
 from bertcore.model.objectives import DIRECTIONS, allowed
-from bertcore.training.pretraining import Batch, pretraining_loss
+from bertcore.training.pretraining import Batch, Batches, pretraining_loss
 from bertcore.training.pretraining.data.layout import lay_out
-from bertcore.training.pretraining.objectives.epochs import Batches
 from bertcore.training.pretraining.objectives.masked_words import directed_mask
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
