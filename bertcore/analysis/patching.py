@@ -79,9 +79,8 @@ class PatchPair:
 def patch_pair(model: Model, first: Text, second: Text, *, hide: int | None = None) -> PatchPair:
     """Return two versions of a text or pair, aligned.
 
-    Args:
-        hide: Position in the first version of a token that both versions have, to be replaced by
-            [MASK] in both; None: the texts unchanged.
+    `hide` is the position in the first version of a token that both versions have, to be replaced
+    by [MASK] in both.
 
     ValueError if the versions are the same, as texts or as tokens, or would be with the token
     hidden; if one is a pair and the other is not, or `hide` is in one version only.
@@ -159,11 +158,9 @@ def word_answer(
 ) -> Answer:
     """Return the difference of the logits of two words at the first [MASK] that both versions have.
 
-    Args:
-        word, other: Words of one piece; None: among the best words of both versions, the one
-            whose probability the first raises most over the second, and lowers most.
-
-    ValueError if there is no masked-word head, no such mask, or a word is not one piece.
+    Without words of one piece, they are among the best words of both versions the one whose
+    probability the first raises most over the second, and lowers most. ValueError if there is no
+    masked-word head, no such mask, or a word is not one piece.
     """
     model.require("mlm")
     masks = common_masks(model, pair)
@@ -252,8 +249,7 @@ def patch(
 ) -> Patched:
     """Patch the hidden state (the residual stream) after every layer at every place in turn.
 
-    Args:
-        groups: Groups of columns that are patched together, one run each; None: each column alone.
+    Groups of columns are patched together, one run each; without any, each column alone.
 
     ValueError if both versions give the same difference, numbers are NaN or infinite, or the
     architecture does not expose its layers; the message states why.
@@ -420,13 +416,11 @@ def patch_pairs(
 ) -> PairsPatched:
     """Patch many pairs and return the mean share of each region by layer.
 
-    All tokens of a region are patched together. Left out are pairs whose versions do not align
-    token by token, whose words are not one piece, or that the checkpoint does not distinguish by
-    LEAST_DIFFERENCE: the first word must be likelier in the first version than in the second.
-
-    Args:
-        texts: Two versions with [MASK] at the same place, and the word that fits each, such as
-            `bundled_texts()`.
+    A pair, such as those of `bundled_texts()`, has two versions with [MASK] at the same place, and
+    the word that fits each. All tokens of a region are patched together. Left out are pairs whose
+    versions do not align token by token, whose words are not one piece, or that the checkpoint does
+    not distinguish by LEAST_DIFFERENCE: the first word must be likelier in the first version than
+    in the second.
 
     ValueError if no pair is left, or the model cannot be patched.
     """

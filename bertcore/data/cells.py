@@ -165,11 +165,10 @@ def decimal_sign(cells: Iterable[str]) -> str | None:
 def number_text(cell: str, sign: str | None) -> str | None:
     """Return a cell's finite number as Python writes it; None if it is none, or unclear.
 
+    `sign` is from `decimal_sign` of the column.
+
     >>> number_text("2,5", ","), number_text("2.5", "."), number_text("1.234", None)
     ('2.5', '2.5', None)
-
-    Args:
-        sign: From `decimal_sign` of the column.
     """
     if sign != "." and "." in cell:
         return None

@@ -78,10 +78,6 @@ def match_labels(names: Collection[str], known: Sequence[str]) -> dict[str, str]
     {'positive': 'POSITIVE'}
     >>> match_labels(["neg", "pos"], ["Negative", "Positive"])
     {'neg': 'Negative', 'pos': 'Positive'}
-
-    Args:
-        names: All labels of a file.
-        known: Labels of a checkpoint, in the order of its head.
     """
     exact = set(known)
     matched = {name: name for name in names if name in exact}

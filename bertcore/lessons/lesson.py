@@ -314,12 +314,9 @@ def _sentences(text: str) -> list[str]:
 
 
 def filled(text: str, facts: Mapping[str, Fact], escape: Callable[[str], str]) -> str:
-    """Return a text with its facts.
+    """Return a text with its facts; KeyError if there is no such fact.
 
-    Args:
-        escape: What makes a fact harmless where the text is shown.
-
-    KeyError if there is no such fact.
+    `escape` makes a fact harmless where the text is shown.
 
     >>> filled("{word}: {share%}", {"word": "bank", "share": 0.123}, str)
     'bank: 12%'

@@ -324,10 +324,7 @@ def token_log_likelihoods(
     """Return the log-probability of each token, in nats, [T]; NaN for added ones.
 
     Their sum is the exam's score: `pseudo_log_likelihoods`, or `log_likelihoods` for a causal
-    model.
-
-    Args:
-        given: The beginning of `text`, which is read but not scored: its tokens are NaN too.
+    model. `given` is the beginning of `text`, which is read but not scored: its tokens are NaN too.
 
     ValueError if the checkpoint gives tokens no probability, the text does not begin with `given`,
     or is too long for a causal model.

@@ -113,11 +113,9 @@ def layer_losses(
 ) -> Tensor:
     """Return the sum over layers of TinyBERT's losses for each token that is not padding, [N].
 
-    Layer m of M is compared with the teacher's m * N / M, the embeddings with the embeddings.
-
-    Args:
-        projection: From the student's width to the teacher's; one for all layers and the
-            embeddings, as in TinyBERT's code.
+    Layer m of M is compared with the teacher's m * N / M, the embeddings with the embeddings. One
+    projection, from the student's width to the teacher's, is for all of them, as in TinyBERT's
+    code.
 
     Source: Jiao et al. 2020, equations 7 to 9 and 11; huawei-noah TinyBERT, modeling.py.
     """

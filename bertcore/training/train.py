@@ -98,9 +98,7 @@ def pretrain(
     Args:
         corpus: Text to train on: a sentence or paragraph a line, an empty line between documents.
         valid: Held-out text in the same form.
-        out: New run folder. `bertcore.training.pretraining.resume_run(out).run()` continues one
-        that was
-            interrupted.
+        out: New run folder; `bertcore.training.pretraining.resume_run(out).run()` continues it.
         train: Length of the run, in steps or minutes, seed, device, and how often it is saved.
         data: Objective, length of rows and batch.
         optimizer: Rates and schedule.

@@ -55,11 +55,8 @@ def faithfulness(
 ) -> dict[str, Faithfulness]:
     """Return the faithfulness of several explanations.
 
-    Args:
-        importances: Importance of each word by method, [W]; high values support the target. [CLS]
-            and [SEP] always stay.
-
-    ValueError if the texts have no word, or as `without`.
+    `importances` has the importance of each word by method, [W]; high values support the target.
+    [CLS] and [SEP] always stay. ValueError if the texts have no word, or as `without`.
 
     Source: DeYoung et al. 2020, "ERASER", section 4.2. The mean is over the bins, as in the
         authors' script; the paper's formula divides by one more. Here words instead of tokens.

@@ -93,12 +93,10 @@ def explain_file(
     read: ReadParts | None = None,
     on_fraction: Callable[[float], None] = lambda fraction: None,
 ) -> FileWords:
-    """Attribute the given answer to every row of a labelled file to its words.
+    """Attribute the given answer to every row of a labelled file, as for `run_file`, to its words.
 
-    Args:
-        path, columns, skip_bad_rows, read: As for `run_file`.
-        log: File in which each row is noted when it is done. If it is there, the work resumes after
-            its last row; the caller deletes it.
+    Each row is noted in the file `log` when it is done. If that is there, the work resumes after
+    its last row; the caller deletes it.
 
     ValueError if the model has no one answer to a text, the file cannot be read or has no row, or
     the log is of other work.

@@ -84,11 +84,8 @@ def run_file(
 ) -> FileRun:
     """Run a labelled file through a model, a few thousand rows at a time.
 
-    Arguments as for `read_task_data` and `stream_examples`.
-
-    Args:
-        max_length: Longest input in tokens; None takes the limit of the fine-tuning.
-        on_rows: Called after each batch with the number of examples done.
+    Arguments as for `read_task_data` and `stream_examples`. Without `max_length` inputs have the
+    limit of the fine-tuning. `on_rows` is called after each batch with the number of examples done.
 
     ValueError if the file cannot be read, no row can be used, or the model answers NaN.
     """

@@ -41,11 +41,9 @@ class Association:
 def word_vectors(bert: Model, words: Sequence[str], layer: int | None = None) -> Vectors:
     """Return a vector for each word, float64, [N, D].
 
-    Args:
-        layer: Which of hidden_states[layer], 0 the input, whose vectors of the word as a text by
-            itself are averaged; None: the mean of its pieces' rows of the token table.
-
-    ValueError if a word cannot be written with the vocabulary, or there is no such layer.
+    The mean over hidden_states[layer], 0 the input, of the word as a text by itself; without a
+    layer, the mean of its pieces' rows of the token table. ValueError if a word cannot be written
+    with the vocabulary, or there is no such layer.
     """
     if layer is not None:
         return bert.encode(words, layer=layer, pooling="mean").double().numpy()

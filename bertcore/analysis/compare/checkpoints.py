@@ -246,12 +246,10 @@ def compare_answers(
 def compare_heads(
     first: Model, second: Model, text: str, text_b: str | None = None
 ) -> NDArray[np.float32]:
-    """Return how differently each head attends to a text in two checkpoints.
+    """Return how differently each head attends to a text in two checkpoints, bits, [L, H].
 
-    Returns:
-        Jensen-Shannon divergence in bits, [L, H]; see `head_divergence`.
-
-    ValueError if they have different numbers of layers or heads, or a run holds NaN.
+    See `head_divergence`. ValueError if they have different numbers of layers or heads, or a run
+    holds NaN.
     """
     divergence = compare_text(first, second, run_both(first, second, text, text_b), ()).divergence
     if divergence is None:

@@ -37,12 +37,9 @@ class LayerSimilarity:
 def layer_similarity(first: Tensor, second: Tensor, *, seed: int = 0) -> LayerSimilarity:
     """Return the CKA between all layers of two checkpoints.
 
-    Computed from the N x N kernels, so N bounds memory: at N = 1,000, 8 MB per layer and 160 MB
-    for the chance pairings.
-
-    Args:
-        first, second: Hidden states of the same N examples, [L1+1, N, D1] and [L2+1, N, D2]. NaN
-            in a layer gives NaN.
+    Of hidden states of the same N examples, [L1+1, N, D1] and [L2+1, N, D2]; NaN in a layer gives
+    NaN. Computed from the N x N kernels, so N bounds memory: at N = 1,000, 8 MB per layer and 160
+    MB for the chance pairings.
 
     ValueError if there are fewer than FEW_TOKENS examples.
 

@@ -44,12 +44,10 @@ def compare_layers(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> LayersComparison:
-    """Compare the layers of two checkpoints over many texts, in one pass through each.
+    """Compare the layers of two checkpoints over many texts or pairs, in one pass through each.
 
-    Args:
-        sentences: Texts or pairs, at least one; those beyond MAX_SENTENCES are left out.
-
-    ValueError if there is no text, fewer than two tokens in all, or a run holds NaN.
+    Those beyond MAX_SENTENCES are left out. ValueError if there is no text, fewer than two tokens
+    in all, or a run holds NaN.
     """
     if not sentences:
         raise ValueError("there is no text to compare on. Give at least one.")

@@ -168,14 +168,10 @@ def make_patterns(inputs: Sequence[TokenKinds], *, is_causal: bool = False) -> P
 
 
 def measure_batch(attentions: Tensor, patterns: Patterns) -> Tensor:
-    """Measure every head on each input of a padded batch.
+    """Measure every head on each input of a padded batch [L, B, H, T, T].
 
-    Args:
-        attentions: float32, [L, B, H, T, T]; 0 in the columns beyond the end of an input, while the
-            rows there are not read.
-
-    Returns:
-        float32, [B, L, H, M], M = MEASURES, NaN where an input lacks a kind of token.
+    The weights are 0 in the columns beyond the end of an input, while the rows there are not read.
+    float32, [B, L, H, M], M = MEASURES, NaN where an input lacks a kind of token.
     """
     num_layers, num_inputs, num_heads = attentions.shape[:3]
     measures = attentions.new_full((num_inputs, num_layers, num_heads, len(MEASURES)), torch.nan)

@@ -109,11 +109,8 @@ def find_sinks(
 ) -> tuple[Sink, ...]:
     """Return the sinks of all heads that have one, layer by layer.
 
-    Args:
-        sentences: The first MAX_TEXTS are measured; the shipped ones if there are none.
-
-    ValueError if the network's parts cannot be read, or states are NaN or
-    infinite.
+    The first MAX_TEXTS sentences are measured; the shipped ones if there are none. ValueError if
+    the network's parts cannot be read, or states are NaN or infinite.
 
     Source: Fesser et al. 2026, "A Unifying View of Attention Sinks", arXiv 2606.08105: sinks that
         do nothing have small values, those that broadcast give outputs of low rank. They studied

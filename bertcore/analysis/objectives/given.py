@@ -46,10 +46,8 @@ def prepare(
 ) -> Prepared:
     """Return a text or a pair as the input of an objective.
 
-    If a pair is needed and there is one text, it is split between two of its sentences.
-
-    Args:
-        bert: Provides the tokenizer, and acts as ELECTRA's generator if it predicts masked words.
+    If a pair is needed and there is one text, it is split between two of its sentences. The
+    checkpoint acts as ELECTRA's generator if it predicts masked words.
 
     ValueError if a pair is needed and there is one sentence, or the vocabulary has no mask token or
     no end token and the objective needs it.

@@ -41,13 +41,8 @@ def word_vectors(
     """Return the vectors of words at some layers: the mean of their pieces.
 
     The sentences run part by part, in batches of about the same length (`encode_texts`). A piece
-    belongs to the word in which it begins.
-
-    Args:
-        layers: M hidden states, ascending; 0 is the embeddings' output.
-
-    ValueError if no word has a piece. RuntimeError if a vector is not finite, or they do not fit
-    into memory.
+    belongs to the word in which it begins. ValueError if no word has a piece. RuntimeError if a
+    vector is not finite, or they do not fit into memory.
     """
     num_words = sum(len(sentence.words) for sentence in sentences)
     _check_memory(num_words, len(layers) * model.config.hidden_size)

@@ -72,9 +72,7 @@ def masked_encoding(
 ) -> Encoding:
     """Return the encoding of a text or pair with some tokens replaced by [MASK].
 
-    Args:
-        masked: Positions in the encoded input, 0 to T - 1; [MASK] typed in the text stays too.
-
+    `masked` are positions in the encoded input, 0 to T - 1; [MASK] typed in the text stays too.
     ValueError if a position does not exist or is an added [CLS] or [SEP].
     """
     if bert.tokenizer.mask_id < 0:

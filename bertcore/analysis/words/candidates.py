@@ -76,10 +76,8 @@ def score_candidates(
     """Return the score of each word at one [MASK]; other masks stay masks.
 
     All steps of all words run in batches. A word that cannot be scored is returned with its
-    `problem`, so that the others are still scored.
-
-    Args:
-        words: Any texts; "##ing" is read as that piece if the vocabulary has it.
+    `problem`, so that the others are still scored. "##ing" is read as that piece if the vocabulary
+    has it.
 
     ValueError if there is no [MASK] at `position`, or no masked-word head.
 

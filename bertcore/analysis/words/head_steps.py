@@ -77,11 +77,8 @@ def masked_word_steps(
 ) -> WordSteps:
     """Return the steps of the masked-word head from the last state of a token.
 
-    Args:
-        position: None for the first [MASK], or else the last word of the text.
-
-    ValueError if there is no such token or no such head, or the layers of the architecture cannot
-    be read.
+    By default of the first [MASK], or else the last word of the text. ValueError if there is no
+    such token or no such head, or the layers of the architecture cannot be read.
     """
     network = with_parts(bert).module
     bert.require("mlm")

@@ -58,14 +58,10 @@ def layer_predictions(
     """Return the masked-word head's predictions from every hidden state.
 
     The last row is the model's own prediction, with the same numbers as `Bert.fill_mask`.
-
-    Args:
-        positions: The positions to read; None means all, including [CLS] and [SEP].
-
     ValueError if the checkpoint has no masked-word head.
 
-    Source: nostalgebraist 2020, "interpreting GPT: the logit lens", carried over to BERT with
-        its whole head (dense, activation, LayerNorm, tied decoder), not the decoder alone.
+    Source: nostalgebraist 2020, "interpreting GPT: the logit lens", carried over to BERT with its
+        whole head (dense, activation, LayerNorm, tied decoder), not the decoder alone.
     """
     bert.require("lens")
     encoding = masked_encoding(bert, text, text_pair, masked)
@@ -101,11 +97,9 @@ def word_trajectories(
 ) -> Trajectories:
     """Return rank and probability of chosen words at one position, layer by layer.
 
-    Args:
-        words: Pieces as the vocabulary writes them ("##ing" for a continuation).
-
-    ValueError if a word is not one piece of the vocabulary, the position does not exist, or the
-    checkpoint has no masked-word head.
+    Words are pieces as the vocabulary writes them ("##ing" for a continuation). ValueError if a
+    word is not one piece of the vocabulary, the position does not exist, or the checkpoint has no
+    masked-word head.
     """
     bert.require("lens")
     encoding = masked_encoding(bert, text, text_pair, masked)

@@ -22,12 +22,9 @@ def predict_next(
 ) -> MaskPredictions:
     """Return the most probable tokens at each position, given those before it.
 
-    Args:
-        positions: 1 to T; T is the place after the last token. If none are given: `end_of_text`.
-
-    Returns:
-        As for masks, with the token of the text at that place as the original; None after the last,
-        and where the tokenizer added one ([SEP]).
+    A position is 1 to T; T is the place after the last token. If none are given: `end_of_text`. As
+    for masks, with the token of the text at that place as the original; None after the last, and
+    where the tokenizer added one ([SEP]).
 
     ValueError if a position does not exist or has nothing before it, `top_k` is below 1, or the
     model does not predict the next token.

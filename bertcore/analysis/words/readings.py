@@ -105,11 +105,8 @@ def read_left(
 ) -> Reading:
     """Return the reading of a next-token model before a place in a text.
 
-    A pair is read as running text, A and then B, as such models were trained.
-
-    Args:
-        place: 0 for text or 1 for text_pair, and a character of it; the token that covers it is
-            predicted.
+    A pair is read as running text, A and then B, as such models were trained. The place is 0 for
+    text or 1 for text_pair, and a character of it; the token that covers it is predicted.
 
     ValueError if there is no token at the place or nothing before it, there is no such head, or
     numbers are NaN or infinite.

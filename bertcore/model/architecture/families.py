@@ -172,7 +172,6 @@ class Family:
         decoder comes last.
 
         Args:
-            num_layers: L.
             heads: Those of the network; None: all of the family.
             is_tied: Whether the decoder is the token table.
 
@@ -212,12 +211,9 @@ class Family:
         """Find the encoder's prefix, make it the family's (`bert.`), and rename gamma and beta.
 
         Everything before the name of the token table is the prefix, so that files written by
-        data-parallel wrappers (`module.`), trainers (`model.`) or bare encoders (none) open too.
-
-        Args:
-            names: The stored names.
-            encoder: Start of the prefix of the encoder to read, if there are several in the file;
-                without one, the nearest to the top is read, by the alphabet if several are.
+        data-parallel wrappers (`module.`), trainers (`model.`) or bare encoders (none) open too. If
+        there are several, that which starts with `encoder` is read; else the nearest to the top, by
+        the alphabet if several are.
 
         Source: ours. gamma and beta: google-research/bert's variable names.
         """

@@ -82,10 +82,8 @@ def unilm(
 ) -> Corrupted:
     """Hide pieces, like BERT, and limit attention; a prediction is made at its [MASK].
 
-    Args:
-        second_begins: For a pair, where text B begins; only "prefix" needs it.
-
-    ValueError as `mask_pieces`, or if there is no pair where one is needed.
+    For a pair, text B begins at `second_begins`; only "prefix" needs it. ValueError as
+    `mask_pieces`, or if there is no pair where one is needed.
 
     Source: Dong et al. 2019, section 2.3; that of `mask_grams`.
     """

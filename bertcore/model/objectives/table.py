@@ -323,13 +323,11 @@ def count(
     num_draws: int = NUM_DRAWS,
     seed: int = 0,
 ) -> Counts:
-    """Draw an objective many times on one text and count. Draw number n uses the seed (seed, n).
+    """Draw an objective many times, at least twice, on one text and count.
 
-    A rate is the sum of the counts over the sum of their bases, so larger draws have more weight.
-    Its interval is that of a ratio of means over independent draws.
-
-    Args:
-        num_draws: At least 2.
+    Draw number n uses the seed (seed, n). A rate is the sum of the counts over the sum of their
+    bases, so larger draws have more weight. Its interval is that of a ratio of means over
+    independent draws.
 
     ValueError if there is no such objective, or it cannot be drawn on this text.
 

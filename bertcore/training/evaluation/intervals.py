@@ -101,9 +101,8 @@ def bootstrap(
 ) -> dict[str, tuple[float, float]]:
     """Return the 95% percentile bootstrap interval of each metric of a data set; NaN if N = 1.
 
-    Args:
-        examples: One row for each example, [N, ...], N at least 1.
-        num_resamples: Maximum number; fewer for very large data sets, but at least 100.
+    Each of N examples, at least 1, is a row, [N, ...]. For very large data sets there are fewer
+    resamples, but at least 100.
 
     Source: the same as `scipy.stats.bootstrap(method="percentile")`.
     """

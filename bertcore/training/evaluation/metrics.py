@@ -91,12 +91,9 @@ def label_set_metrics(
 ) -> tuple[Metrics, dict[str, tuple[float, float]], dict[str, dict[str, float]]]:
     """Return micro F1, macro F1 and exact match of texts with any number of labels.
 
-    Args:
-        gold, predicted: Whether each text has each label, [N, C].
-
-    Returns:
-        The metrics ("accuracy" is exact match: a text is right if all its labels are), their
-        intervals, and precision, recall, F1 and number of each label.
+    `gold` and `predicted` say whether each text has each label, [N, C]. "accuracy" is exact match:
+    a text is right if all its labels are. With the metrics come their intervals, and precision,
+    recall, F1 and number of each label.
 
     Source: scikit-learn's f1_score and accuracy_score with zero_division=0.
     """

@@ -116,11 +116,8 @@ class Balance:
 def weigh_by_bias(data: TaskData, biased: TaskModel, tokenizer: Tokenizer) -> TaskData:
     """Return a data set whose examples weigh less, the surer a biased model is of their labels.
 
-    The weight is (1 - p) ** 2, with p the biased model's probability of the example's label.
-
-    Args:
-        biased: Fine-tuned for the task; it should know little but the bias, as after a few
-            examples.
+    The weight is (1 - p) ** 2, with p the biased model's probability of the example's label. The
+    model is fine-tuned for the task; it should know little but the bias, as after a few examples.
 
     ValueError if labels or vocabulary differ, or it is certain of every label.
 

@@ -24,11 +24,8 @@ from bertcore.training.tasks.rows import Batch
 class DistilledTask(TaskWithLoss):
     """A student's task network with its loss: labels, the teacher's answers, and maybe its layers.
 
-    The teacher is no part of the module: it is in evaluation mode and has no gradients.
-
-    Args:
-        teacher: Of the same task and kind, with the same vocabulary and order of labels, on the
-            student's device.
+    The teacher, of the same task and kind, with the same vocabulary and order of labels, on the
+    student's device, is no part of the module: it is in evaluation mode and has no gradients.
 
     ValueError if their layers cannot be compared.
 

@@ -151,11 +151,9 @@ def score_pairs(
 ) -> Iterator[list[PairScore]]:
     """Yield the scores of pairs, PAIRS_AT_ONCE at a time, in order.
 
-    Args:
-        bad_rows: Collects pairs with a sentence that is too long; None rejects them.
-
-    ValueError if there is neither a masked-word nor a next-token head, a sentence has no token or
-    too many, or its score is not finite.
+    `bad_rows` collects pairs with a sentence that is too long; None rejects them. ValueError if
+    there is neither a masked-word nor a next-token head, a sentence has no token or too many, or
+    its score is not finite.
     """
     score = log_likelihoods if reads_from_left(bert) else pseudo_log_likelihoods
     bad_rows = BadRows() if bad_rows is None else bad_rows

@@ -72,13 +72,10 @@ def question_rows(
 ) -> tuple[Rows, Questions]:
     """Split each text into windows after its question: [CLS] question [SEP] window [SEP].
 
-    Targets are the first and last token of the answer (the first one given), or [CLS] if the window
-    does not contain all of it, or if there is none.
-
-    Args:
-        doc_stride: Tokens from one window's start to the next's, at least 1.
-
-    ValueError if there is no room for text after a question.
+    From one window's start to the next's there are `doc_stride` tokens, at least 1. Targets are the
+    first and last token of the answer (the first one given), or [CLS] if the window does not
+    contain all of it, or if there is none. ValueError if there is no room for text after a
+    question.
 
     Source: Devlin et al. 2019, sections 4.2 and 4.3; google-research/bert run_squad.py. Differs:
         answers are located by characters, so they are returned exactly as in the text.

@@ -63,10 +63,8 @@ def divide(
     Dev data are written only with `held_out`. For each label, one in every 1 / held_out examples is
     held out, at random; but the first example of a label is used for training, so that no unseen
     label is scored. Consecutive questions on one text stay together. Read the written files with
-    `columns_of_division`.
-
-    Args:
-        groups: Group of each row, written to the column `GROUP`; None writes no such column.
+    `columns_of_division`. The group of each row, if there are `groups`, is written to the column
+    `GROUP`.
 
     ValueError as `read_task_data`; or if nothing is left to score on, or the sample is too small to
     have every label. OSError if a file cannot be written.

@@ -173,10 +173,6 @@ def generator_shape(shape: BertConfig, fraction: float) -> BertConfig:
     >>> small.hidden_size, small.num_attention_heads, small.embedding_width
     (64, 1, 128)
 
-    Args:
-        shape: Shape of the discriminator.
-        fraction: Fraction of its width, above 0 up to 1.
-
     Source: Clark et al. 2020, section 3.2; google-research/electra, get_generator_config.
     """
     width = max(1, round(shape.hidden_size * fraction))
