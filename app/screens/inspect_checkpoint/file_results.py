@@ -200,15 +200,16 @@ def _columns(view: TaskView, names: tuple[str, ...], joint: str | None) -> Colum
 def words_of_file(model: TaskModel, chosen: Labelled, *, progress: Progress) -> FileWords:
     """Return the attributions of the first MOST_EXPLAINED rows of a file."""
     with naming(chosen.path, chosen.name):
-        return explain_file(
+        done = explain_file(
             model,
             chosen.path,
             columns=chosen.columns,
             skip_bad_rows=chosen.skip_bad_rows,
             most_rows=MOST_EXPLAINED,
             read=_read_parts,
-            on_fraction=lambda done: progress(done, "Explaining the rows"),
+            on_fraction=lambda fraction: progress(fraction, "Explaining the rows"),
         )
+    return replace(done, notes=tuple(named(n, chosen.path, chosen.name) for n in done.notes))
 
 
 @frame.closed(

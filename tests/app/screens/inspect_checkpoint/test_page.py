@@ -305,6 +305,12 @@ def test_the_words_of_a_file_are_explained(task, page, core, monkeypatch, tmp_pa
     assert f"{word} ({' / '.join(map(str, rows))})" in str(charts(app)[-1])
 
 
+def test_notes_beside_words_name_the_file_as_the_visitor_does(page, monkeypatch):
+    content = "id,remark by the guest,label\n1,the film was good,good\n2,the film was bad,bad\n"
+    app = ok(with_file(page("classify", inspect_file_words=1), monkeypatch, "a.csv", content))
+    assert "The text of 'a.csv' is column 'remark by the guest'" in said(app)
+
+
 @pytest.mark.parametrize("task", ["tag", "choice"])
 def test_a_row_leads_to_its_text(task, folders, core, monkeypatch, tmp_path):
     """A click on a row of the errors; AppTest cannot click, so what it calls is called."""
