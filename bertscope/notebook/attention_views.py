@@ -120,7 +120,6 @@ def show_lines(
     """
     read = _read(trace, attentions, tokens, text_ids=text_ids, segment_ids=segment_ids)
     check_heads(read.attentions, [layer], heads)
-    num_tokens = read.attentions.shape[-1]
     lines = app_module("app.parts.canvas.lines.lines")
     options = chosen_options(lines, special=hide_special, words=words, mean=mean, filter=between)
     return _drawn(
@@ -130,7 +129,7 @@ def show_lines(
         {"layer": layer, "heads": tuple(heads)},
         drawn={"options": options},
         title=f"Attention: lines of layer {layer}",
-        height=190 + min(672, 26 * num_tokens + 12),
+        height=190 + min(672, 26 * read.attentions.shape[-1] + 12),
     )
 
 
