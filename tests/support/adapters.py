@@ -30,13 +30,9 @@ def make_adapter(
 ) -> Any:
     """Write a LoRA adapter with random matrices on a base; return peft's merged model.
 
-    Args:
-        base: A checkpoint folder, without a head for the task.
-        folder: New.
-        task_type: One of TASKS.
-        saves_table: Whether the token table is saved too; "auto": as peft decides.
-        new_rows: By which the token table is made larger before.
-        options: Of peft.LoraConfig.
+    The base is a checkpoint folder, without a head for the task, one of TASKS. `saves_table` says
+    whether the token table is saved too ("auto": as peft decides), which is made larger by
+    `new_rows` before. The options are of peft.LoraConfig.
     """
     torch.manual_seed(2)
     names = {} if task_type in _WITHOUT_LABELS else {"num_labels": 3}

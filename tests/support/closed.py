@@ -16,10 +16,7 @@ def closed(
 ) -> Iterator[None]:
     """Close this process's server inside the block, its visits ended after it.
 
-    Args:
-        monkeypatch: Sets the variables.
-        checkpoints: Folder of the checkpoints that visitors may open.
-        environ: More variables.
+    Visitors may open the checkpoints in a folder; `environ` has more variables.
     """
     if checkpoints is not None:
         environ[policies.CHECKPOINTS] = str(checkpoints)

@@ -36,10 +36,7 @@ _RENAMED = {
 def mini(folder: Path, name: str = "BertForSequenceClassification", **config: Any) -> Any:
     """Write a checkpoint of a class of `transformers` with a vocabulary of WORDS; return the model.
 
-    Args:
-        folder: New, or written over.
-        name: The class.
-        config: Fields of its configuration; `words`: another vocabulary.
+    `config` has fields of its configuration; `words`: another vocabulary.
     """
     torch.manual_seed(0)
     words = config.pop("words", WORDS)

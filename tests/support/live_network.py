@@ -86,9 +86,7 @@ def compute(
 ) -> Any:
     """Return what the TypeScript computes of each case, with its hidden states and attentions.
 
-    Args:
-        browser: Computes; Node.js without one.
-        is_fast: In WebAssembly, or in the plain form.
+    A browser computes, or Node.js; in WebAssembly (`is_fast`), or in the plain form.
     """
     (folder / "weights.bin").write_bytes(pack_weights(bert, stored))
     (folder / "asked.json").write_text(json.dumps({"cases": cases, "isFast": is_fast}))

@@ -64,13 +64,8 @@ def write_random(
 ) -> PreTrainedModel:
     """Write a model with every weight random and return it, in evaluation mode.
 
-    Args:
-        folder: To write to.
-        class_name: Of `transformers`.
-        model_type: Of its config.
-        labels: Of a task head, which is large: small differences of the states show in its answers.
-        seed: Of PyTorch's random source.
-        config: Fields of the config.
+    `class_name` is of `transformers`, `config` has fields of its config. The task head of `labels`
+    is large: small differences of the states show in its answers.
     """
     torch.manual_seed(seed)
     if labels:

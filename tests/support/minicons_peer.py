@@ -14,10 +14,7 @@ def left_to_right_sums(
 ) -> list[list[float]]:
     """Return the log-probability of each token of each text by a causal model, nats.
 
-    Args:
-        folder: As `transformers` opens it.
-        texts: Any number.
-        puts_bos: Put the token before each that begins a text; BERT's tokenizer does it by itself.
+    `puts_bos` puts the token before each that begins a text; BERT's tokenizer does it by itself.
     """
     scorer = pytest.importorskip("minicons.scorer").IncrementalLMScorer(str(folder), "cpu")
     scorer.tokenizer.batch_encode_plus = scorer.tokenizer.__call__
@@ -28,12 +25,7 @@ def left_to_right_sums(
 
 
 class MiniconsPeer:
-    """A checkpoint opened by minicons.
-
-    Args:
-        folder: As `transformers` opens it.
-        device: Such as "cpu".
-    """
+    """A checkpoint's folder opened by minicons."""
 
     def __init__(self, folder: str | Path, device: str = "cpu") -> None:
         scorer = pytest.importorskip("minicons.scorer")
@@ -64,13 +56,9 @@ class MiniconsPeer:
 def conditional_scores(
     folder: str | Path, given: str, continuations: Sequence[str], scoring: str | None
 ) -> list[list[float]]:
-    """Return the log-probability of each token of each continuation, nats.
+    """Return the log-probability of each token of each continuation of a text, nats.
 
-    Args:
-        folder: As `transformers` opens it.
-        given: The text before each, with a space between.
-        continuations: Any number.
-        scoring: A key of METRICS; None for a causal model whose tokenizer adds nothing to a text.
+    `scoring` is a key of METRICS; None for a causal model whose tokenizer adds nothing to a text.
     """
     scorer = pytest.importorskip("minicons.scorer")
     opened = scorer.IncrementalLMScorer if scoring is None else scorer.MaskedLMScorer

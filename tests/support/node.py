@@ -41,8 +41,7 @@ def run_node(*arguments: str) -> subprocess.CompletedProcess[str]:
 def run_typescript(source: str, folder: Path) -> None:
     """Run a script that imports modules as "./app/..." in `folder`, where it reads and writes.
 
-    Raises:
-        AssertionError: If the script fails, with what it said.
+    AssertionError, with what it said, if the script fails.
     """
     script = bundle_typescript(source, folder, "node")
     run = subprocess.run(
@@ -54,8 +53,7 @@ def run_typescript(source: str, folder: Path) -> None:
 def bundle_typescript(source: str, folder: Path, platform: str) -> Path:
     """Return a script that imports modules as "./app/..." as a module for "node" or "browser".
 
-    Raises:
-        AssertionError: If the script cannot be bundled, with what esbuild said.
+    AssertionError, with what esbuild said, if it cannot be bundled.
     """
     entry, script = folder / "script.ts", folder / "script.mjs"
     entry.write_text(source, encoding="utf-8")

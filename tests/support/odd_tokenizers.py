@@ -60,10 +60,7 @@ def made(
 def check_same(folder: Path, *, steps: bool = False, **options: Any) -> Tokenizer:
     """Check ids, places and words against AutoTokenizer; return our tokenizer.
 
-    Args:
-        folder: The tokenizer's folder.
-        steps: Whether to compare the steps of `explain` too.
-        options: Of `open_tokenizer`.
+    `steps` compares those of `explain` too; the options are of `open_tokenizer`.
     """
     ours = open_tokenizer(folder, **options)
     theirs = transformers.AutoTokenizer.from_pretrained(folder)

@@ -25,13 +25,7 @@ QUICK = {"map_method": "pca"}
 
 
 def page_of(name: str, *, seconds: float = 300, **query: str | list[str]) -> AppTest:
-    """Return a page, not yet run, at an address.
-
-    Args:
-        name: Of its script in `pages`, without ending.
-        seconds: After which a run counts as stuck.
-        query: What stands in the address.
-    """
+    """Return a page, by its script in `pages`, not yet run, at an address with a query."""
     app = AppTest.from_file(str(PAGES / f"{name}.py"), default_timeout=seconds)
     app.query_params.update(query)
     return app

@@ -35,11 +35,7 @@ def random_model(task: str, *, seed: int = 0, labels: tuple[str, ...] | None = N
 
 
 class BagOfWords(TaskNetwork):
-    """Logits are the sum of what each token says, wherever it stands.
-
-    Args:
-        words: What a token's piece adds to each class; all others add nothing.
-    """
+    """Logits are the sum of what each token says to each class (others 0), wherever it stands."""
 
     def __init__(self, words: Mapping[str, tuple[float, ...]], num_outputs: int) -> None:
         network = tiny_network(tiny_config())

@@ -25,13 +25,9 @@ def make_sentence_encoder(
 ) -> SentenceTransformer:
     """Write a sentence encoder with random weights and return the reference that opens it.
 
-    Args:
-        folder: New.
-        class_name: Of the encoder in `transformers`: BertModel, or one of the tiny checkpoints.
-        pooling: Of sentence-transformers; several are concatenated.
-        after: Modules after the pooling.
-        max_length: Most tokens of a text.
-        options: Of SentenceTransformer, such as prompts.
+    `class_name` is the encoder's in `transformers`: BertModel, or one of the tiny checkpoints.
+    Several poolings of sentence-transformers are concatenated; `after` has the modules after them.
+    The options are of SentenceTransformer, such as prompts.
     """
     with tempfile.TemporaryDirectory() as place:
         parts = Path(place)

@@ -35,12 +35,9 @@ class Widget:
 
 
 class Session:
-    """One session with the app.
+    """One session with the app at `url`, with these headers besides the usual ones.
 
-    Args:
-        url: Of the app, such as http://localhost:8501.
-        headers: Sent besides the usual ones.
-        keeps_messages: Whether `messages` is filled.
+    `keeps_messages` fills `messages`.
     """
 
     def __init__(
@@ -129,8 +126,7 @@ class Session:
     def attach(self, key: str, file_id: str, name: str = "", *others: str) -> None:
         """Give an upload box a file that was uploaded under this id; that is its name if empty.
 
-        Args:
-            others: Ids of further files, of the same name.
+        `others` are the ids of further files, of the same name.
         """
         widget = self.widgets[key]
         state = WidgetState(id=widget.id)

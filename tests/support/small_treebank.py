@@ -40,9 +40,7 @@ def conllu(count: int) -> str:
 def conll(count: int, *, entities: bool = False, tags: str = "") -> str:
     """Return different sentences, a word and its tag a line.
 
-    Args:
-        entities: Tag the first noun as a person, all else as none.
-        tags: The tag of every word.
+    `tags` is that of every word; `entities` tags the first noun as a person, all else as none.
     """
     blocks = []
     for first, verb, second, end in _sentences(count):

@@ -87,8 +87,7 @@ def their_logits(task: str, outputs: Any) -> Tensor:
 def saved_with_new_head(task: str, start: Path, folder: Path) -> tuple[TaskModel, Any]:
     """Save a checkpoint with a new head, all of whose tensors are random, and open it both ways.
 
-    Returns:
-        Ours as it was saved, and the model of transformers, which finds each of its tensors.
+    Ours as it was saved, and the model of transformers, which finds each of its tensors.
     """
     generator, labels = torch.Generator().manual_seed(3), LABELS.get(task, ())
     model = start_task_model(start, task=task, labels=labels, generator=generator, new_head=True)
@@ -112,11 +111,7 @@ def saved_with_new_head(task: str, start: Path, folder: Path) -> tuple[TaskModel
 
 
 def compare(family: str, task: str, folder: Path) -> tuple[TaskModel, Compared]:
-    """Run both forwards and backwards on the same batch.
-
-    Returns:
-        Our opened model, and the numbers.
-    """
+    """Run both forwards and backwards on a batch; return our opened model, and the numbers."""
     theirs = make_theirs(family, task, folder)
     ours = open_task_model(folder, device="cpu")
     inputs, targets = make_inputs(task, theirs.config), make_targets(task)

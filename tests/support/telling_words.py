@@ -10,9 +10,7 @@ from tests.support.tiny import WORDS
 def telling_words(model: Model, first: str, second: str) -> tuple[str, str]:
     """Return the words of WORDS whose logits at the mask the first version raises and lowers most.
 
-    Args:
-        model: With the tiny vocabulary.
-        first, second: Each with one mask.
+    The model has the tiny vocabulary, each version one mask.
     """
     ids = [model.tokenizer.token_to_id(word) for word in WORDS]
     logits = []

@@ -87,8 +87,7 @@ def causal_bert() -> Bert:
 def bert_with_sink(word: str) -> Bert:
     """Return a BERT of one layer whose head 1 attends mostly to [CLS], which is such a sink there.
 
-    Args:
-        word: "idle" (its value there is 0) or "constant" (its values are a bias).
+    "idle": its value there is 0; "constant": its values are a bias.
     """
     bert = tiny_bert(tiny_config(num_hidden_layers=1))
     block = bert.module.layers[0].attention

@@ -101,10 +101,7 @@ def unigram(*, albert: bool) -> FastTokenizer:
 def save_fast(fast: FastTokenizer, folder: Path, **roles: str) -> int:
     """Write a tokenizer as `transformers` does; return the size of its vocabulary.
 
-    Args:
-        fast: The tokenizer.
-        folder: To write to.
-        roles: Special token of each role; none for those of RoBERTa or ALBERT.
+    `roles` has the special token of each; none for those of RoBERTa or ALBERT.
     """
     if not roles:
         cls, sep, mask = ("[CLS]", "[SEP]", "[MASK]")

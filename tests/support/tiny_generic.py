@@ -40,12 +40,8 @@ def make_generic(
 ) -> PreTrainedModel:
     """Write a checkpoint with every weight random, tokenizer included, and return its model.
 
-    Args:
-        folder: To write to.
-        model_type: A key of SHAPES.
-        ending: Of the class's name: "Model", "ForMaskedLM", "ForSequenceClassification" ...
-        labels: Of a task head.
-        changes: Of the config.
+    `model_type` is a key of SHAPES, `ending` of the class's name: "Model", "ForMaskedLM",
+    "ForSequenceClassification" ...; `changes` are of the config.
     """
     folder.mkdir(parents=True, exist_ok=True)
     is_of_roberta = SHAPES[model_type].get("pad_token_id") == 1

@@ -183,12 +183,8 @@ def make_other_task(
 ) -> PreTrainedModel:
     """Write a fine-tuned checkpoint of another architecture with random weights.
 
-    Args:
-        folder: To write to, tokenizer included.
-        task: What follows "For" in the class of `transformers`.
-        model_type: A key of TASK_SHAPES.
-        labels: Their names; one for a regression.
-        changes: Of the config, such as problem_type.
+    The task follows "For" in the class of `transformers`; `model_type` is a key of TASK_SHAPES. One
+    label makes a regression; `changes` are of the config, such as problem_type.
     """
     folder.mkdir(parents=True, exist_ok=True)
     config = {"vocab_size": TOKENIZERS[model_type](folder), **TASK_SHAPES[model_type], **changes}

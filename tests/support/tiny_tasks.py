@@ -29,14 +29,9 @@ def make_task(
     labels: tuple[str, ...] = LABELS,
     **changes: Any,
 ) -> PreTrainedModel:
-    """Write a checkpoint with a task head and return its model, in evaluation mode.
+    """Write a checkpoint with a task head; return its model, in evaluation mode.
 
-    Args:
-        folder: To write to, tokenizer included.
-        task: What follows "For" in the class of `transformers`.
-        model_type: A key of SHAPES.
-        labels: Their names; one for a regression.
-        changes: Of the config, such as problem_type.
+    Arguments as for `make_other_task`; `model_type` is a key of SHAPES.
     """
     config = {"vocab_size": TOKENIZERS[model_type](folder), **SHAPES[model_type], **changes}
     name = f"{prefix_of(model_type)}For{task}"

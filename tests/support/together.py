@@ -49,8 +49,7 @@ def kept_port() -> Iterator[int]:
 def run_together(num_processes: int, words: Sequence[Any], **environ: str) -> tuple[str, str]:
     """Run `bertscope` with these words in so many processes; return their stdout and stderr.
 
-    Args:
-        environ: Variables that a launcher sets besides those by which the processes meet.
+    `environ` has variables besides those by which the processes meet.
     """
     return fork_together(num_processes, _command, [*map(str, words)], **environ)
 

@@ -45,14 +45,10 @@ class UploadClient:
     def send(
         self, session: str, file: str, content: bytes, *, file_name: str = "a.zip", **headers: str
     ) -> tuple[int, str]:
-        """Return the status and body of the answer to an upload.
+        """Return the status and body of the answer to an upload in Streamlit's session of this id.
 
-        Args:
-            session: Streamlit's id of the session.
-            file: Id of the file.
-            content: Its bytes.
-            file_name: As the visitor calls it.
-            headers: More than the usual ones.
+        `file` is the file's id, `file_name` as the visitor calls it; `headers` are more than the
+        usual ones.
         """
         part = secrets.token_hex(8)
         body = (

@@ -49,8 +49,7 @@ def add(part: str, kind: str, example: str, comes: str) -> None:
 def opens(*row: str) -> Callable[[_Test], _Test]:
     """Mark the test that shows what a row of the table says.
 
-    Args:
-        row: Its kind, as in tests/data/what_opens.tsv; or part, kind, example and what comes.
+    `row` is its kind, as in tests/data/what_opens.tsv; or part, kind, example and what comes.
     """
     add(*(_OF_FILE[row[0]] if len(row) == 1 else row))
     return lambda test: test

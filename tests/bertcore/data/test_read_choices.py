@@ -46,16 +46,7 @@ def test_published_forms_are_read_and_guessed(form: str, tmp_path: Path) -> None
     assert read(tmp_path / "a.parquet") == (expected, [])
 
 
-@pytest.mark.parametrize(
-    ("answers", "right", "said"),
-    [
-        (["1", "2"], [0, 1], "counted from 1"),  # WinoGrande
-        ([0, 1], [0, 1], ""),  # COPA
-        (["1", "1"], [1, 1], "taken to be counted from 0"),
-        (["1.0", "0.0"], [1, 0], ""),
-        (["b", "A"], [1, 0], ""),
-    ],
-)
+@pytest.mark.parametrize(("answers", "right", "said"), cases("numbered_choices"))
 def test_numbers_are_counted_as_the_file_does(
     answers: list[Any], right: list[int], said: str, tmp_path: Path
 ) -> None:

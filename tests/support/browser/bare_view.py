@@ -133,10 +133,8 @@ def made_trace(
 ) -> Trace:
     """Return a trace of any tokens whose attention is random, as peaked as a trained BERT's.
 
-    Args:
-        tokens: The first and the last count as special; each is a word of its own, but those
-            that begin with "##" belong to the one before.
-        second: First token of text B; None for a single text.
+    The first and the last count as special; each is a word of its own, but those that begin with
+    "##" belong to the one before. `second` is the first token of text B.
     """
     size = len(tokens)
     generator = torch.Generator().manual_seed(size)

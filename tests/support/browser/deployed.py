@@ -21,13 +21,8 @@ def deployed_app(
 ) -> Iterator[Running]:
     """Start servers and Caddy by a Procfile of honcho; all end with the block.
 
-    Args:
-        num_servers: How many servers; their numbers are in their logs.
-        procfile: Of docs/deploy, or another one.
-        environ: Variables besides those of this process.
-
-    Raises:
-        RuntimeError: If they do not start; with what they said.
+    Their numbers are in their logs; `environ` has variables besides those of this process.
+    RuntimeError, with what they said, if they do not start.
     """
     first, site = _free_ports(num_servers)
     servers = " ".join(f"127.0.0.1:{first + number}" for number in range(num_servers))

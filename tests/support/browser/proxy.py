@@ -16,15 +16,11 @@ def reverse_proxy(
     headers: Mapping[str, str] = {},
     refuses: Mapping[str, int] = {},
 ) -> Iterator[str]:
-    """Start a proxy on a free port of localhost; yield its address with the prefix.
+    """Start a proxy of a port on a free one of localhost; yield its address with the prefix.
 
-    Args:
-        port: That of the server.
-        prefix: Such as "/user/ada/proxy/8501"; every other path is not found.
-        strips: Whether the server gets paths without the prefix.
-        host: The Host header that the server gets; "" for the browser's.
-        headers: More of them.
-        refuses: Method -> status with which its requests are refused, as by a limit of size.
+    A path without the prefix, such as "/user/ada/proxy/8501", is not found. The server gets it
+    without that if `strips`, the Host header `host` ("": the browser's), and more `headers`.
+    `refuses` has method -> status with which its requests are refused, as by a limit of size.
     """
     loop = asyncio.new_event_loop()
 

@@ -43,16 +43,9 @@ def running_app(
 ) -> Iterator[Running]:
     """Start the app from an empty folder, as a visitor may; it ends with the block.
 
-    Args:
-        checkpoint: That it opens; None for the one that ships.
-        script: Run by Streamlit in place of the app's own.
-        settings: Streamlit's, with a script.
-        arguments: Of `bertscope app`, or of `streamlit run` with a script.
-        base_path: Its `--base-path`, which ends the address.
-        environ: Variables that it gets besides those of this process.
-
-    Raises:
-        RuntimeError: If it does not start; with what it said.
+    The arguments are of `bertscope app` (`base_path` ends the address), or of `streamlit run` with
+    a `script` in place of the app's own and Streamlit's `settings`; `environ` has variables besides
+    those of this process. RuntimeError, with what it said, if it does not start.
     """
     with socket.socket() as probe:
         probe.bind(("localhost", 0))

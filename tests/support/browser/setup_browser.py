@@ -43,8 +43,7 @@ DOWNLOAD_SECONDS = 600
 def find_browser() -> Path:
     """Return the path of a Chromium that starts.
 
-    Raises:
-        RuntimeError: If `BERTSCOPE_BROWSER` names none, or none is installed.
+    RuntimeError if `BERTSCOPE_BROWSER` names none, or none is installed.
     """
     named = os.environ.get(BROWSER_VARIABLE)
     for path in [Path(shutil.which(named) or named)] if named else candidates():

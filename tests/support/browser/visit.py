@@ -68,12 +68,7 @@ def _until_it_works(act: Callable[[], None]) -> None:
 
 
 class Visit:
-    """One tab.
-
-    Args:
-        page: The tab, whose context belongs to this visitor alone.
-        url: Of the app, without a slash at the end.
-    """
+    """One tab of the app at `url`; its context belongs to this visitor alone."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.context, self.url = page, page.context, url

@@ -23,8 +23,7 @@ _FOREIGN = {
 def wrong_words(text: str, family: str = "") -> list[str]:
     """Return what is wrong in the words of a page, each with those around it.
 
-    Args:
-        family: Whose tokens alone may be named; none for a page that tells of other checkpoints.
+    Only tokens of the family may be named; any for a page that tells of other checkpoints.
     """
     patterns = dict(_WRONG)
     if family in _FOREIGN:

@@ -9,6 +9,7 @@ from bertcore.analysis import count_objective, objective_example
 from bertcore.analysis.objectives.demo import ObjectiveExample
 from bertcore.analysis.objectives.given import prepare
 from bertcore.model.objectives import OBJECTIVES
+from tests.support.cases import cases
 from tests.support.tiny import tiny_bert
 
 A = "The film was very good."
@@ -106,16 +107,7 @@ def test_xlnet_tells_the_order(bert: Bert) -> None:
     assert [bool(rank) for rank in found.order] == [bool(token.target) for token in found.reads]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("next-sentence", "One sentence alone.", "pair"),
-        ("bart-sentences", "One sentence alone.", "one sentence"),
-        ("permutation", "man", "at least 2"),
-        ("mass", "man", "at least 2"),
-        ("spans", "", "at least 1"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "words"), cases("texts_that_do_not_do"))
 def test_texts_that_do_not_do_are_a_sentence(bert: Bert, name: str, text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         example(bert, name, text, None)

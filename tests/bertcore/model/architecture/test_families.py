@@ -15,6 +15,7 @@ from bertcore.data.texts import Sentence
 from bertcore.model.architecture.families import FAMILIES
 from bertcore.model.network import Network
 from bertcore.model.network.initialize import initialize
+from tests.support.cases import cases
 from tests.support.exhaustive import spread
 from tests.support.kit import edit, opened
 from tests.support.tiny_families import CLASSES, make
@@ -177,15 +178,7 @@ def test_masks_are_filled_with_each_familys_own_mask(
 # --- which family it is ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "said", "words"),
-    [
-        ("DistilBertForMaskedLM", None, "names no model_type"),
-        ("ElectraForMaskedLM", "gpt2", "has model_type 'gpt2'"),
-        ("RobertaForMaskedLM", "bert", "has model_type 'bert'"),
-        ("AlbertForMaskedLM", ["roberta"], "has model_type"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said", "words"), cases("wrong_model_types"))
 def test_a_wrong_model_type_is_found_out_by_the_keys(
     name: str, said: object, words: str, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from tests.support.cases import cases
 from tests.support.reopened import REFUSALS, opened, refused
 from tests.support.what_opens import opens
 
@@ -28,15 +29,7 @@ def test_what_cannot_be_a_name(source: str) -> None:
     refused(source, "expected 'default'|cannot be a folder")
 
 
-@pytest.mark.parametrize(
-    ("lost", "message"),
-    [
-        (["model.safetensors"], "has a config.json but no weights"),
-        (["config.json"], "has weights but no config.json"),
-        (["vocab.txt", "tokenizer.json"], "neither vocab.txt nor tokenizer.json"),
-        (None, "contains no checkpoint.*model.safetensors, config.json and vocab.txt"),
-    ],
-)
+@pytest.mark.parametrize(("lost", "message"), cases("missing_files"))
 def test_a_missing_file_is_named(lost: list[str] | None, message: str, folder: Path) -> None:
     for file in folder.iterdir():
         if lost is None or file.name in lost:

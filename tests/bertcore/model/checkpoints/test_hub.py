@@ -28,6 +28,7 @@ from bertcore.model.checkpoints.hub import (
     look_up,
 )
 from tests.support.adapters import make_adapter
+from tests.support.cases import cases
 from tests.support.hub import TOKEN, Hub, hub_server, use_empty_cache
 from tests.support.kit import edit
 from tests.support.tiny import tiny_bert
@@ -319,16 +320,7 @@ def test_a_private_repository_is_read_with_the_users_own_token(
     assert hub.tokens_at_storage == []  # it is the hub's alone
 
 
-@pytest.mark.parametrize(
-    ("changes", "repo", "words"),
-    [
-        ({}, "user/typo", "'user/typo' is neither a folder here nor a public"),
-        ({}, "user/tiny@v9", r"no revision 'v9'.*branch"),
-        ({"is_gated": True}, "user/tiny", "asks for your agreement first.*hf auth login"),
-        ({"status": 403}, "user/tiny", r"token read user/tiny \(403\).*right to read"),
-        ({"token": "hf_expired"}, "user/tiny", r"not accept your token \(HF_TOKEN.*hf auth login"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "repo", "words"), cases("refusals_of_the_hub"))
 def test_a_refusal_of_the_hub_is_a_sentence(
     changes: dict[str, Any], repo: str, words: str, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

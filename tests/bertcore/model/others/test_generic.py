@@ -21,6 +21,7 @@ from bertcore.analysis.attribution import (
 from bertcore.model.others.families import family_of, why_not
 from bertcore.model.others.network import OtherNetwork
 from bertcore.training.tasks.model import open_task_model, start_task_model
+from tests.support.cases import cases
 from tests.support.exhaustive import all_but, first_of_each, spread
 from tests.support.kit import edit, opened
 from tests.support.made_once import prefix_of
@@ -166,16 +167,7 @@ def test_a_head_is_started_and_fine_tuned_weights_are_kept(tmp_path: Path) -> No
     np.testing.assert_allclose(first, second, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("model_type", "reason"),
-    [
-        ("vit", "ViT is not a text encoder"),
-        ("wav2vec2", "Wav2Vec2 is not a text encoder"),
-        ("llama", "Llama is a decoder"),
-        ("layoutlmv3", "reads the place of each word on a page"),
-        ("mt5", "a decoder after its encoder"),
-    ],
-)
+@pytest.mark.parametrize(("model_type", "reason"), cases("no_encoders_of_text"))
 def test_what_is_no_encoder_of_text_is_told(model_type: str, reason: str, tmp_path: Path) -> None:
     assert family_of(model_type) is None
     assert reason in (why_not(model_type) or "")
@@ -185,16 +177,7 @@ def test_what_is_no_encoder_of_text_is_told(model_type: str, reason: str, tmp_pa
         opened(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("model_type", "changes", "reason"),
-    [
-        ("ernie", {"is_decoder": True}, "is_decoder is true"),
-        ("luke", {}, "masked-word head of Luke reads more than the last"),
-        ("layoutlm", {}, "LayoutLM reads the place of each word on a page"),  # its head is BERT's
-        ("fnet", {}, "FNet.*not supported"),
-        ("longformer", {}, "not return an attention weight from each token to each other"),
-    ],
-)
+@pytest.mark.parametrize(("model_type", "changes", "reason"), cases("refused_architectures"))
 def test_what_is_refused(
     model_type: str, changes: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:

@@ -155,15 +155,7 @@ def test_a_class_that_is_no_name_is_refused(name: object, tmp_path: Path) -> Non
         open_tokenizer(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("RobertaTokenizer", "reads tokenizer.json or vocab.json with merges.txt, but there is"),
-        ("PreTrainedTokenizerFast", "reads tokenizer.json or tokenizer.model, but there is"),
-        ("KoBertTokenizer", "transformers does not have"),
-        (None, r"reads .*vocab\.txt"),  # where AutoTokenizer makes an empty vocabulary up
-    ],
-)
+@pytest.mark.parametrize(("name", "message"), cases("classes_of_other_files"))
 def test_classes_that_read_other_files_are_refused(
     name: str | None, message: str, tmp_path: Path
 ) -> None:
