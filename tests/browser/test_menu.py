@@ -73,6 +73,8 @@ def test_the_drawer_of_a_phone_closes_after_a_choice_and_that_of_a_lesson_is_in_
     page, drawer = visit.page, visit.page.get_by_test_id("stSidebar")
     visit.open("lessons")
     page.get_by_test_id("stExpandSidebarButton").tap()
+    expect(drawer).to_have_attribute("data-collapsed", "false")
+    drawer.evaluate("it => Promise.all(it.getAnimations().map(motion => motion.finished))")
     assert [one for one in page.evaluate(_SMALL, 40) if not one.startswith("Open: 32")] == []
     visit.go_to(DOOR)
     expect(drawer).to_have_attribute("data-collapsed", "true")
