@@ -130,9 +130,7 @@ def main() -> None:
             covers.begin(None)
             if lesson is not None:
                 guide.draw(lesson, chosen.url_path or PAGES[DOOR].name, chosen.run)
-            elif fault := guide.fault():
-                guide.draw_fault(fault)
-            elif class_link.opens(infos[folder].title, folder):
+            elif not guide.draw_fault() and class_link.opens(infos[folder].title, folder):
                 chosen.run()
                 order = READING[READING.index(folder) + 1 :] if folder in READING else ()
                 left = [name for name in order if name in left]

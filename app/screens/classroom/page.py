@@ -32,7 +32,7 @@ PAGE_OF_GRADES = Field("class_grades_page", 1)
 ROWS = 50  # of a page of grades
 MOST_ROWS = 100
 """Findings that are drawn, again every few seconds: the newest."""
-_LINK = re.compile(r"[a-z-]*\?[\w%&=+.~*-]*", re.ASCII)
+_LINK = re.compile(r"[a-z-]+|[a-z-]*\?[\w%&=+.~*-]*", re.ASCII)
 
 
 def draw() -> None:

@@ -9,15 +9,17 @@ from bertcore.lessons.lesson import Lesson
 
 from ...navigation import PAGES
 from ...plots import plain
+from ...server.class_store import MAX_FINDING, store
 from ...server.learners import is_teacher
 from ...server.policy import policy
 from ...shell import frame, texts
-from ...shell.guide import catalogue, guide, own_lessons, sheet
+from ...shell.guide import catalogue, guide, in_class, own_lessons, sheet
 from ...shell.words import language, tr
 from ...shell.words.language import words
 from . import PAGE, class_links
 
 BESIDE = Path(__file__).with_name("beside.toml")
+_EXERCISES = "_exercise_answers"
 
 
 def draw() -> None:
@@ -60,15 +62,41 @@ def _list() -> None:
 def _beside() -> None:
     """Draw closed the exercises, and a path through lessons and pages for each of five notes."""
     told = tomllib.loads(BESIDE.read_text(encoding="utf-8"))
-    titles = {page.name: tr(page.title) for page in PAGES.values()}
     with st.expander(f"**{words('exercises')}**"):
-        for number, one in enumerate(told["exercises"], start=1):
-            title = titles[one["link"].partition("?")[0]]
-            st.markdown(f"{number}. {one[language.language()]} [{title}]({one['link']})")
+        _exercises(told["exercises"])
     with st.expander(f"**{words('paths')}**"):
         for path in told["paths"]:
             steps = (f"1. [{guide.markdown(step)}]({link})" for link, step in path["steps"])
             st.markdown("\n".join([f"**{path['title']}** {path['about']}\n", *steps]))
+
+
+@frame.fragment
+def _exercises(exercises: list[dict[str, str]]) -> None:
+    """Draw the exercises with a field each, for the class or for a file of one's own."""
+    if in_class.door():
+        return
+    titles = {page.name: tr(page.title) for page in PAGES.values()}
+    answers: dict[int, str] = st.session_state.setdefault(_EXERCISES, {})
+    asked = []
+    for number, one in enumerate(exercises, start=1):
+        question, title = one[language.language()], titles[one["link"].partition("?")[0]]
+        st.markdown(f"{number}. {question} [{title}]({one['link']})")
+        answers[number] = st.text_area(
+            words("your_answer", number=number),
+            answers.get(number, ""),
+            key=f"exercise_{number}",
+            max_chars=MAX_FINDING,
+            height="content",
+            placeholder=words("your_answer", number=number),
+            label_visibility="collapsed",
+        )
+        asked.append(f"{number}. {question}\n\n{answers[number].strip() or '-'}\n")
+        key = f"exercise_{number}_hand_in"
+        if store() is not None and st.button(words("hand_in"), key=key, type="tertiary"):
+            in_class.hand_in(f"{number}. {title}", one["link"], answers[number])
+    st.download_button(
+        words("save_answers"), "\n".join(asked), "exercises.txt", icon=":material/download:"
+    )
 
 
 def _start(name: str) -> None:

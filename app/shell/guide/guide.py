@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import textwrap
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
@@ -42,6 +43,8 @@ DONE = Field("lesson_done", "")
 OWN = frozenset({LESSON.name, STEP.name, DONE.name, LANGUAGE.name})
 _PROGRESS, _ANSWERS, _OPENED = "_lesson_progress", "_lesson_answers", "_lesson_steps_opened"
 _FIRST, _TEXTS, _COVERED = "_lesson_first_answers", "_lesson_texts", "_lesson_is_covered"
+_BROUGHT = "_lesson_brought_texts"
+"""What the visitor had typed before the lesson."""
 OPEN, TRIED, RIGHT, LATER, WRONG, SHOWN, HELD = "-trlwsh"
 """No answer; wrong once; right at first; right at last; wrong twice; shown, which is no answer;
 answered, and told when the teacher says so."""
@@ -75,20 +78,18 @@ def current() -> Lesson | None:
     return catalogue.find(LESSON.value, language())
 
 
-def fault() -> str:
-    """Return what is wrong with the file of that lesson, "" if nothing is."""
-    return catalogue.faults().get(LESSON.value.removesuffix(catalogue.AGAIN), "")
-
-
-def draw_fault(told: str) -> None:
-    """Draw in place of a lesson what is wrong with its file, until that has changed."""
-    LESSON.key()
-    own_lessons.follow()
-    st.info(words("file_changes"), icon=":material/edit_note:")
-    if own_lessons.is_written_here():
-        st.error(plain(told))
-    if st.button(words("leave"), key="lesson_leave", icon=":material/logout:"):
-        leave()
+def draw_fault() -> bool:
+    """Draw in place of a lesson that its file is wrong, until that has changed; False if not."""
+    told = catalogue.faults().get(LESSON.value.removesuffix(catalogue.AGAIN), "")
+    if told:
+        LESSON.key()
+        own_lessons.follow()
+        st.info(words("file_changes"), icon=":material/edit_note:")
+        if own_lessons.is_written_here():
+            st.error(plain(told))
+        if st.button(words("leave"), key="lesson_leave", icon=":material/logout:"):
+            leave()
+    return bool(told)
 
 
 def done(lesson: Lesson, *, on_own: bool = False) -> str:
@@ -115,6 +116,8 @@ def begin(lesson: Lesson, *, own_text: bool = False) -> NoReturn:
     """Open a lesson where it was left, on its own text or on the visitor's."""
     letters = done(lesson)
     st.session_state.pop(_TEXTS, None)
+    if not LESSON.value and TEXT_A.is_chosen:
+        st.session_state[_BROUGHT] = TEXT_A.value, TEXT_B.value
     if not own_text:
         _put_texts(lesson.text_a, lesson.text_b)
     LESSON.put(lesson.name)
@@ -152,8 +155,10 @@ def part_shown() -> tuple[str, str]:
 
 
 def leave() -> NoReturn:
-    """End the lesson; its progress is kept for the visit."""
+    """End the lesson; its progress is kept for the visit, and the visitor's text is back."""
     LESSON.put("")
+    if _BROUGHT in st.session_state:
+        _put_texts(*st.session_state.pop(_BROUGHT))
     open_page("lessons")
 
 
@@ -444,6 +449,13 @@ def _tell(step: Step, found: Found, letter: str, given: str | float | None) -> N
     _show_verdict(step, verdict, is_given=given is not None)
     if drawn := gap.picture(step, found, judgement, is_given=given is not None):
         st.html(drawn)
+    brought = st.session_state.get(_BROUGHT)
+    if brought and step.is_asked_again and not _is_on_own(step):
+        text = plain(textwrap.shorten(brought[0], 60, placeholder="…"))
+        icon = ":material/edit:"
+        if st.button(words("now_on_own", text=text), key="lesson_brought", icon=icon):
+            _put_texts(*brought)
+            go_to(step)
 
 
 def _right(step: Step, found: Found) -> str | float:
@@ -628,7 +640,8 @@ def show_end(lesson: Lesson) -> None:
     letters, on_own = done(lesson), done(lesson, on_own=True)
     num_right = letters.count(RIGHT)
     st.markdown(words("right_at_first", right=num_right, count=len(letters)))
-    st.markdown(words("right_on_own", right=on_own.count(RIGHT), count=_num_asked_again(lesson)))
+    num_asked = sum(step.is_asked_again for step in lesson.steps)
+    st.markdown(words("right_on_own", right=on_own.count(RIGHT), count=num_asked))
     first: dict[tuple[str, int], First] = st.session_state.get(_FIRST, {})
     given = {
         step: first[place]
@@ -667,7 +680,3 @@ def show_end(lesson: Lesson) -> None:
             begin(every[after])
     if row.button(words("lessons"), key="lesson_list_again"):
         leave()
-
-
-def _num_asked_again(lesson: Lesson) -> int:
-    return sum(step.is_asked_again for step in lesson.steps)

@@ -66,6 +66,16 @@ def _keep(kept: ClassStore, step: Step, answer: str, on_own: bool, **given: Any)
         st.session_state[_MISSED] = words("class_missed", why=frame.message(error))
 
 
+def hand_in(page: str, link: str, text: str) -> None:
+    """Keep a finding for the class, and say so; the arguments are those of the store."""
+    kept = store()
+    assert kept is not None, "only a class has what calls it"
+    turns.give_back()  # it may wait for others to write
+    with frame.guard():
+        kept.hand_in(learner(), page, link, text)
+        st.success(words("handed_in"))
+
+
 def who() -> str:
     """Return what tells the learners of a class apart; "" without a class."""
     return "" if store() is None else learner()

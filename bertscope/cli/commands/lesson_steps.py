@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import sys
@@ -69,12 +68,8 @@ def print_functions(*, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    for page, of_page in itertools.groupby(rows, lambda row: row["page"]):
-        typer.echo(f"\n{page}")
-        for row in of_page:
-            typer.echo(f"  {row['answer']} ({row['kind']})")
-            for name in ("finds", "given", "facts", "example"):
-                typer.echo(f"    {name}: {row[name]}" if row[name] else "", nl=bool(row[name]))
+    for row in rows:
+        typer.echo("".join(f"{name}: {text}\n" for name, text in row.items() if text))
 
 
 def check_steps(
@@ -90,7 +85,8 @@ def check_steps(
     opened: dict[str, list[str]] = {}
     texts = ((lesson.text_a, lesson.text_b or None), (lesson.other_a, lesson.other_b or None))
     for number, step in enumerate(steps, start=1):
-        problems: list[str] = []
+        problems: list[str] = [*app_module("app.shell.guide.own_lessons").faults_of(step)]
+        is_known = not problems
         answers = ["", ""]
         told: list[set[str]] = []
         for place, (text_a, text_b) in enumerate(texts):
@@ -101,7 +97,7 @@ def check_steps(
                 answers[place] = _answer(step, found)
                 _judge_all(step, found)
                 told.append(_told(step, found))
-                if place == 0:
+                if place == 0 and is_known:
                     view = (step.address(found), text_a, text_b)
                     if repr(view) not in opened:
                         opened[repr(view)] = [*_open(*view, source)]
@@ -110,7 +106,6 @@ def check_steps(
                 problems.append(f"on {text_a!r}: {error}")
         names = sorted(set.intersection(*told)) if told else []
         given = tuple(f"text or question has the answer: {{{name}}}." for name in names)
-        problems += app_module("app.shell.guide.own_lessons").faults_of(step)
         yield Checked(number, step.title, step.page, answers[0], answers[1], tuple(problems), given)
 
 
@@ -151,8 +146,6 @@ def _open(
     navigation = app_module("app.navigation")
     folders = {page.name: folder for folder, page in navigation.PAGES.items()}
     name, choices = address
-    if name not in folders:  # of which the step's faults tell
-        return
     taken = {*choices} & {*state.ALWAYS_IN_URL, *state.TEXTS}
     if taken:
         yield f"page brings {min(taken)}, which the learner chooses. Write text_a in the step."

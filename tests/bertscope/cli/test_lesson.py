@@ -47,11 +47,12 @@ def test_a_shipped_lesson_holds(path: Path) -> None:
 def test_the_functions_stand_by_page_with_a_question_each() -> None:
     rows = json.loads(succeed("lesson", "functions", "--json"))
     assert sorted(row["answer"] for row in rows) == sorted(ANSWERS)
-    read = succeed("lesson", "functions")
-    for row in rows:
+    blocks = succeed("lesson", "functions").strip().split("\n\n")
+    for row, block in zip(rows, blocks, strict=True):
         assert row["kind"].partition(":")[0] == ANSWERS[row["answer"]].kind
-        assert read.index(f"\n{row['page']}\n") < read.index(f"  {row['answer']} (")
-        assert f"    example: {row['example']}\n" in read
+        assert block.startswith(f"page: {row['page']}\nanswer: {row['answer']}\n")
+        assert block.endswith(f"\nexample: {row['example']}")
+    assert [row["page"] for row in rows] == sorted(row["page"] for row in rows)
     assert "unknown, or lacks its file" in invoke("lesson", "check").stderr
 
 

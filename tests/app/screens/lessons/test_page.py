@@ -3,6 +3,8 @@
 import tomllib
 from urllib.parse import parse_qsl
 
+import pytest
+
 from app.navigation import PAGES
 from app.screens.lessons.page import BESIDE
 from app.shell.guide import catalogue, guide
@@ -10,7 +12,8 @@ from app.shell.guide.sheet import page as sheet
 from app.shell.words.language import languages
 from tests.bertcore.lessons.test_lesson import CHOICE, HEAD, NUMBER
 from tests.support.lesson_text import parse_lesson
-from tests.support.opened import ok, page_of, said
+from tests.support.opened import complaints, ok, page_of, said
+from tests.support.school import school
 
 
 def test_each_lesson_is_a_row_and_the_others_closed() -> None:
@@ -75,3 +78,24 @@ def test_exercises_and_paths_lead_to_pages_and_lessons() -> None:
             assert f" {exercise[code]} [" in shown
         for path in told["paths"]:
             assert f"**{path['title']}** {path['about']}" in shown
+
+
+def test_an_exercise_is_written_down_and_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = ok(page_of("lessons").run())
+    keys = [str(one.key) for one in app.text_area]
+    assert keys == [f"exercise_{number}" for number in range(1, 16)]
+    assert not any("hand_in" in str(one.key) for one in app.button)
+    ok(app.text_area(key="exercise_2").set_value("Head 2.1 looks back.").run())
+    assert app.session_state["_exercise_answers"][2] == "Head 2.1 looks back."
+    with school(monkeypatch) as kept:
+        app = ok(page_of("lessons").run())
+        app.text_input(key="class_learner_name").set_value("Ada")
+        ok(app.button(key="class_begin").click().run())
+        app.button(key="exercise_2_hand_in").click()
+        assert "finding is empty" in complaints(app.run())
+        app.text_area(key="exercise_2").set_value("<b>Head 2.1</b> looks back.")
+        app.button(key="exercise_2_hand_in").click()
+        assert "Your class has it" in said(ok(app.run()))
+        (finding,) = kept.findings()
+        assert (finding.name, finding.page, finding.link) == ("Ada", "2. Heads", "heads")
+        assert finding.text == "<b>Head 2.1</b> looks back."

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.screens.classroom.tally import misconceptions
@@ -149,6 +150,26 @@ def test_a_sentence_of_ones_own_is_asked_again() -> None:
     assert f"Right at first: **1** of {len(_first().steps)}." in shown
     assert "On a sentence of your own: **1** of" in shown
     assert DRAWN not in shown
+
+
+def test_the_sentence_that_one_came_with_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there for the steps that ask again, and again when the lesson is left."""
+    monkeypatch.setattr(guide, "go_to", lambda _: st.rerun())
+    monkeypatch.setattr(guide, "open_page", lambda _: st.rerun())
+    lesson, mine = _first(), "My uncle photographed the <b>microorganism</b>."
+    app = opened(lesson.name, lesson.text_a, lesson_step="2")
+    app.session_state[guide._BROUGHT] = (mine, "")
+    ok(app.run())
+    assert "lesson_brought" not in [button.key for button in app.button], "before the first answer"
+    ok(app.button(key="lesson_show").click().run())
+    assert "microorganism" in app.button(key="lesson_brought").label
+    ok(app.button(key="lesson_brought").click().run())
+    assert app.text_area(key="text_a").value == mine
+    assert "On a sentence of your own" in said(app)
+    app.text_area(key="text_a").set_value(lesson.text_a)
+    ok(app.run())
+    app.button(key="lesson_leave").click().run()
+    assert app.session_state["text_a"] == mine
 
 
 def _first() -> Lesson:
