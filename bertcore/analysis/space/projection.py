@@ -180,11 +180,6 @@ def _tsne(
     """Return the coordinates [N, dims] by t-SNE of scikit-learn, which reports no progress."""
     from sklearn.manifold import TSNE
 
-    if settings.perplexity >= len(distinct):
-        raise ValueError(
-            f"perplexity is {settings.perplexity:g} and there are {len(distinct):,} distinct "
-            "points; expected less than the number of points. Lower it, or take more points."
-        )
     report(0.1, "Laying out the points")
     spread = float(start[:, 0].std()) or 1.0
     made: NDArray[np.float32] = TSNE(

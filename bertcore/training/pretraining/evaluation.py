@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from tokenizers.pre_tokenizers import ByteLevel
 from torch import nn
 
 from bertcore.configs import DataConfig
@@ -244,20 +245,11 @@ def characters_of(token: str, kind: str = "WordPiece") -> int:
     return len(token) - 2 if token.startswith("##") and len(token) > 2 else len(token) + 1
 
 
-def _continuing() -> frozenset[str]:
-    """Return the signs of byte-level BPE for the bytes that continue a character of UTF-8.
-
-    Source: Radford et al. 2019: a byte that is a printable character of Latin-1 is that character;
-    the others are the characters from 256 on.
-    """
-    printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
-    others = [byte for byte in range(256) if byte not in printable]
-    signs = {byte: chr(byte) for byte in printable}
-    signs |= {byte: chr(256 + place) for place, byte in enumerate(others)}
-    return frozenset(signs[byte] for byte in range(0x80, 0xC0))
-
-
-_CONTINUING = _continuing()
+_CONTINUING = frozenset(
+    ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(chr(code))[0][0][1]
+    for code in range(0x80, 0xC0)
+)
+"""The signs of byte-level BPE for the bytes that continue a character of UTF-8."""
 
 
 _ROWS_AT_ONCE = 64  # rows scored between two reports of progress

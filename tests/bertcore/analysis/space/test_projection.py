@@ -213,7 +213,7 @@ def test_umap_measures_all_pairs_at_once_as_one_by_one() -> None:
         (lambda: map_layers(np.zeros((3, 0, 4))), "vectors have shape"),
         (lambda: embed(cloud(7, 4), 2, QUICK), "there are 7 distinct points; UMAP needs 8"),
         (lambda: map_layers(cloud(1, 21, 4), method="umap"), "there are 21 points; the limit"),
-        (lambda: embed(cloud(20, 4), 2, TsneSettings()), "perplexity is 30 and there are 20"),
+        (lambda: embed(cloud(20, 4), 2, TsneSettings()), "perplexity .* must be less than"),
         (lambda: UmapSettings(n_neighbors=1), "n_neighbors"),
         (lambda: UmapSettings(min_dist=1.5), "min_dist"),
         (lambda: UmapSettings(metric="hamming"), "metric"),
