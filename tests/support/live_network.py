@@ -19,59 +19,26 @@ from tests.support.node import bundle_typescript, run_typescript
 Case = tuple[str, str | None]
 ADDRESS = "http://live.test/"
 
-# The token at place 1 is hidden, if it is one of a text.
-COMPUTE = """
-import { Reader } from "./app/live/reader";
-import { HeadMeasures } from "./app/live/measures";
-async function compute(weights, cases, isFast) {
-  const reader = await Reader.open(weights, true, isFast);
-  if (reader.opened.isFast !== isFast) throw new Error("the other form would compute");
-  const arrays = [];
-  let measures, seen; // of an input that is computed once, though it is asked about twice
-  reader.viewer = {
-    start(encoding, isMark) { [measures, seen] = [new HeadMeasures(encoding, isMark), []]; },
-    layer(attention) {
-      measures.add(attention);
-      seen.push(attention.slice());
-    },
-  };
-  const read = cases.map(([first, second], number) => {
-    const result = reader.read({ number, first, second, hidden: [1], hiddenIn: [first, second] });
-    const { encoding, guesses, next } = result;
-    const { hiddenStates } = reader.trace(encoding);
-    arrays.push(...hiddenStates.map((array) => array.slice()));
-    arrays.push(...seen);
-    seen.forEach((weights, layer) => { // which are computed again when they are asked for
-      const again = reader.attention(encoding, layer);
-      if (weights.some((weight, k) => weight !== again[k])) throw new Error("another attention");
-    });
-    const swapped = reader.swapped(result);
-    return { encoding, guesses, next, swapped, measures: measures.found };
-  });
-  return { read: JSON.stringify(read), arrays: new Blob(arrays) };
-}
-"""
-
-IN_NODE = f"""
-import {{ readFileSync, writeFileSync }} from "node:fs";
-{COMPUTE}
-const {{ cases, isFast }} = JSON.parse(readFileSync("asked.json", "utf8"));
+IN_NODE = """
+import { readFileSync, writeFileSync } from "node:fs";
+import { compute } from "./tests/support/live_network";
+const { cases, isFast } = JSON.parse(readFileSync("asked.json", "utf8"));
 const found = await compute(new Uint8Array(readFileSync("weights.bin")), cases, isFast);
 writeFileSync("read.json", found.read);
 writeFileSync("arrays.bin", new Uint8Array(await found.arrays.arrayBuffer()));
 """
 
-IN_PAGE = f"""
-{COMPUTE}
-globalThis.found = (async () => {{
-  const {{ cases, isFast }} = await (await fetch("asked.json")).json();
+IN_PAGE = """
+import { compute } from "./tests/support/live_network";
+globalThis.found = (async () => {
+  const { cases, isFast } = await (await fetch("asked.json")).json();
   const weights = new Uint8Array(await (await fetch("weights.bin")).arrayBuffer());
   const found = await compute(weights, cases, isFast);
   const reader = new FileReader();
   reader.readAsDataURL(found.arrays);
-  await new Promise((done) => {{ reader.onload = done; }});
+  await new Promise((done) => { reader.onload = done; });
   return [found.read, reader.result];
-}})();
+})();
 """
 
 
