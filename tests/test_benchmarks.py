@@ -2,14 +2,13 @@
 
 import importlib
 import pkgutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import benchmarks
 from benchmarks.__main__ import BENCHMARKS, SETTINGS, main
+from tests.support.run_python import run_python
 
 MODULES = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
 WITHOUT_APP = """
@@ -33,13 +32,9 @@ def test_each_benchmark_has_a_run_and_the_fields_that_its_options_set() -> None:
 
 
 def test_a_benchmark_starts_without_the_packages_of_others() -> None:
-    root = Path(benchmarks.__file__).parents[1]
-    run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_APP], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
-    assert "## machine" in run.stdout
-    assert "| torch |" in run.stdout
+    told = run_python("-c", WITHOUT_APP)
+    assert "## machine" in told
+    assert "| torch |" in told
 
 
 def test_options_set_the_fields_of_all_benchmarks_that_run(

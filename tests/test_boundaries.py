@@ -8,7 +8,6 @@ import ast
 import importlib
 import itertools
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import pytest
 
 import bertcore
 from bertcore.base.public import homes
+from tests.support.run_python import run_python
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_SCRIPT_LINES = 3
@@ -389,10 +389,7 @@ def test_the_core_imports_without_the_app_libraries() -> None:
         f"sys.modules.update(dict.fromkeys({blocked!r}))\n"
         f"for name in {modules!r}: importlib.import_module(name)\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    run_python("-c", script)
 
 
 def test_every_module_can_be_imported() -> None:

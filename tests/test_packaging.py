@@ -1,10 +1,7 @@
 """Builds the wheel offline, looks at what it carries, and uses it away from the checkout."""
 
 import email
-import os
 import re
-import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -13,6 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.support.docs_scripts import script
+from tests.support.run_python import run_python
 
 ROOT = Path(__file__).resolve().parents[1]
 BUNDLE = "bertscope"
@@ -22,11 +20,7 @@ BUNDLE = "bertscope"
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
-    run = subprocess.run(
-        [*build, "--directory", str(folder)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    run_python("-m", "hatchling", "build", "--target", "wheel", "--directory", folder)
     (found,) = folder.glob("bertscope-*.whl")
     return found
 
@@ -35,26 +29,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that the wheel was installed into, far from the checkout."""
     folder = tmp_path_factory.mktemp("site")
-    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--no-compile"]
-    run = subprocess.run(
-        [*pip, "--target", str(folder), str(wheel)], capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    options = ["--no-deps", "--no-index", "--no-compile", "--target", folder]
+    run_python("-m", "pip", "install", *options, wheel)
     return folder
 
 
 def python(installed: Path, cwd: Path, *arguments: str) -> str:
     """Run Python in `cwd` with the installed wheel in front of this checkout; return its output."""
-    run = subprocess.run(
-        [sys.executable, "-P", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+    return run_python("-P", *arguments, cwd=cwd, PYTHONPATH=str(installed))
 
 
 def test_the_wheel_carries_the_app_and_the_core_whole_and_nothing_else(wheel: Path) -> None:

@@ -1,7 +1,5 @@
 """The memory of a text's activations: known before they are computed, and within what is free."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from bertcore import Bert, Encoding, Model, Trace
 from bertcore.base.memory import SMALL
 from bertcore.model import model as models
 from tests.support import tiny_families, tiny_others
+from tests.support.run_python import run_python
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 FREE = 1_500_000_000
@@ -121,10 +120,7 @@ print(max(peak, process.memory_info().rss) - before, bert.trace_bytes(2000))
 
 
 def test_the_most_that_is_taken_was_known() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK], capture_output=True, text=True, check=True, timeout=120
-    )
-    peak, known = map(int, done.stdout.split())
+    peak, known = map(int, run_python("-c", PEAK).split())
     assert 0.7 * known < peak < 1.05 * known
 
 

@@ -96,15 +96,20 @@ def fork_together(
 
 def run_torchrun(num_processes: int, words: Sequence[Any]) -> tuple[str, str]:
     """Run `bertscope` with these words as torchrun itself starts it; return stdout and stderr."""
+    answer = launch(num_processes, "-m", "bertscope", *words)
+    assert answer.returncode == 0, answer.stderr[-3000:]
+    return answer.stdout, answer.stderr
+
+
+def launch(num_processes: int, *words: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python in one process, or in several as torchrun starts them."""
     with kept_port() as port:
-        answer = subprocess.run(
-            [
-                *(sys.executable, "-m", "torch.distributed.run"),
-                f"--nproc-per-node={num_processes}",
-                "--master-addr=127.0.0.1",
-                f"--master-port={port}",
-                *("-m", "bertscope", *map(str, words)),
-            ],
+        launcher = [sys.executable]
+        if num_processes > 1:
+            launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
+            launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
+        return subprocess.run(
+            [*launcher, *map(str, words)],
             cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
             capture_output=True,
@@ -112,8 +117,6 @@ def run_torchrun(num_processes: int, words: Sequence[Any]) -> tuple[str, str]:
             check=False,
             timeout=SECONDS,
         )
-    assert answer.returncode == 0, answer.stderr[-3000:]
-    return answer.stdout, answer.stderr
 
 
 def _joined(paths: Sequence[Path]) -> str:

@@ -1,7 +1,5 @@
 """What a server allows, by how it was started."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import pytest
 from app.server import policy as policies
 from app.server.policy import CHECKPOINT_VARIABLE, decide, default_source
 from app.server.server import who
+from tests.support.run_python import run_python
 
 
 @pytest.mark.parametrize("address", ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1"])
@@ -126,15 +125,9 @@ assert policy().key == "a key of the class"
 print(Path("/proc/self/environ").read_bytes(), sorted(os.environ))
 """
     secrets = {policies.KEY: "a key of the class", "HF_TOKEN": "hf_secret", "OTHER": "stays"}
-    started = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, **secrets, policies.ACCESS: access},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "a key of the class" not in started.stdout
-    assert policies.KEY not in started.stdout.rpartition("[")[2]
-    assert "OTHER=stays" in started.stdout
-    assert ("hf_secret" in started.stdout) == (access == "open")
-    assert ("'HF_TOKEN'" in started.stdout) == (access == "open")
+    told = run_python("-c", script, **secrets, **{policies.ACCESS: access})
+    assert "a key of the class" not in told
+    assert policies.KEY not in told.rpartition("[")[2]
+    assert "OTHER=stays" in told
+    assert ("hf_secret" in told) == (access == "open")
+    assert ("'HF_TOKEN'" in told) == (access == "open")

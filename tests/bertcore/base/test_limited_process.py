@@ -2,7 +2,6 @@
 
 import os
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from bertcore.data.texts import read_upload
 from bertcore.training.grammar import read_pairs
 from bertcore.training.tasks.read import read_parts, send_parts, survey
 from bertcore.training.tasks.registry import TASKS
+from tests.support.run_python import run_python
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 ROWS = [f"a film {n},{('good', 'bad')[n % 2]}" for n in range(12_000)]
@@ -111,10 +111,7 @@ def test_the_waiting_process_ends_with_the_caller():
         "from bertcore.base import limited_process as p; import os\n"
         "p.start_waiting(); print(p._process.pid, flush=True); os._exit(0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
-    )
-    number = int(done.stdout)
+    number = int(run_python("-c", code))
     if psutil.pid_exists(number):
         _, alive = psutil.wait_procs([psutil.Process(number)], timeout=60)
         assert alive == []

@@ -1,8 +1,6 @@
 """A package's public names are those that its `__init__` imports, and each is there."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +9,7 @@ import pytest
 import bertcore
 from bertcore.base.durations import duration
 from bertcore.base.public import homes, imported
+from tests.support.run_python import run_python
 
 
 def test_names_are_listed_once_in_order_without_modules_and_private_ones() -> None:
@@ -37,7 +36,7 @@ def test_a_package_imports_at_first_use_what_it_writes_for_type_checkers() -> No
         "assert surprise.__module__ == 'bertcore.analysis.words.surprise'\n"
         "assert bertcore.analysis.attribution is attribution\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True)
+    run_python("-c", script)
     assert homes("bertcore", bertcore.__file__)["analysis"] == "bertcore.analysis"
     with pytest.raises(AttributeError, match=r"module 'bertcore' has no attribute 'lode'"):
         bertcore.lode  # noqa: B018

@@ -1,16 +1,13 @@
 """Freed memory that glibc keeps is returned to the system."""
 
 import ctypes
-import subprocess
-import sys
-from pathlib import Path
 
 import psutil
 import pytest
 
 from bertcore.base.spare_memory import trim
+from tests.support.run_python import run_python
 
-ROOT = Path(__file__).parents[3]
 SIZE, NUM = 100_000, 1000
 
 
@@ -35,6 +32,4 @@ def make_holes_and_trim() -> None:
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="no malloc_trim here")
 def test_holes_go_back() -> None:
     name = make_holes_and_trim.__name__
-    command = [sys.executable, "-c", f"from {__name__} import {name}; {name}()"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr[-3000:]
+    run_python("-c", f"from {__name__} import {name}; {name}()")

@@ -19,6 +19,7 @@ from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.removed import COMMANDS, OPTIONS
 from tests.support.cases import cases
 from tests.support.command_line import app
+from tests.support.run_python import run_python
 
 ROOT = Path(__file__).resolve().parents[3]
 runner = CliRunner()
@@ -121,10 +122,7 @@ def test_help_does_not_load_torch(words: list[str]) -> None:
         "heavy = {'torch', 'transformers', 'sklearn', 'pandas', 'numpy'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    run_python("-c", script)
 
 
 @pytest.mark.parametrize("words", [["loss", "a river"], ["show", "variants", "It rained.", "Wet."]])
@@ -135,13 +133,10 @@ def test_a_short_command_imports_torch_alone(words: list[str]) -> None:
         "try: main.main()\nexcept SystemExit as end: assert end.code == 0\n"
         "heavy = {'torch._dynamo', 'sympy', 'transformers', 'sklearn', 'pandas', 'rich',"
         "'huggingface_hub', 'charset_normalizer', 'bertscope.cli.commands.finetune',"
-        "'bertscope.app.screens.heads.views'} & set(sys.modules)\n"
+        "'app.screens.heads.views'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
+    run_python("-c", script)
 
 
 def test_a_taken_port_is_one_sentence() -> None:

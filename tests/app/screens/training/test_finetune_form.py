@@ -2,8 +2,6 @@
 
 import json
 import shlex
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,7 @@ from bertcore.training.finetuning.label_curve import CURVE_FILE, STARTS, run_lab
 from bertcore.training.tasks import TASKS
 from tests.support.finetuning_files import WRITERS, write_reviews
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
+from tests.support.run_python import run_python
 from tests.support.tiny_tasks import make_task
 
 
@@ -425,13 +424,7 @@ def test_the_page_and_the_command_make_the_same_weights(
     words[words.index("--out") + 1] = str(other)
     words[words.index("--recipe") + 1] = str(recipe)
     # In a process of its own: dropout draws from the random source that this one's jobs share.
-    ended = subprocess.run(
-        [sys.executable, "-m", "bertscope", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
+    run_python("-m", "bertscope", *words)
     a, b = (load_file(folder / "model.safetensors") for folder in (run, other))
     assert a.keys() == b.keys()
     assert all(torch.equal(a[key], b[key]) for key in a)

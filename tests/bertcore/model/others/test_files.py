@@ -1,8 +1,6 @@
 """Files of other architectures: mended where that is safe, refused in words where it is not."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import transformers
 from tests.support.cases import cases
 from tests.support.exhaustive import spread
 from tests.support.kit import edit, state, store
+from tests.support.run_python import run_python
 from tests.support.tiny_others import TEXT, given, make_other, opened
 
 
@@ -147,12 +146,6 @@ def test_the_fingerprint_is_the_same_in_each_process(tmp_path: Path) -> None:
     program = "import sys, bertcore; print(bertcore.load(sys.argv[1]).report.fingerprint)"
     # Of another seed than this process has.
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-    found = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)],
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    found = run_python("-c", program, tmp_path, PYTHONHASHSEED=seed)
     report = opened(tmp_path).report
-    assert found.stdout.strip() == report.fingerprint
+    assert found.strip() == report.fingerprint

@@ -1,9 +1,6 @@
 """Training a vocabulary."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ from bertcore.model.tokenizer import SPECIAL_TOKENS, Tokenizer, open_wordpiece, 
 from bertcore.model.tokenizer.training import COVERED, LARGEST_PART, LEAST_ALPHABET
 from bertcore.training.pretraining import train_tokenizer
 from tests.support.nasty_text import LETTERS, PARAGRAPH
+from tests.support.run_python import run_python
 
 # Every word occurs twice, so that every merge is a tie.
 TIES = "mop nap rag sun tip vow web yak zip log hen gum fox elk dim cub bee ant " * 2
@@ -36,10 +34,7 @@ def test_another_process_gives_the_same_vocabulary() -> None:
     )
     expected = f"{train_vocabulary([TIES], vocab_size=64)}\n"
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        command = [sys.executable, "-c", code]
-        root = Path(__file__).parents[4]
-        assert subprocess.check_output(command, cwd=root, env=environment, text=True) == expected
+        assert run_python("-c", code, PYTHONHASHSEED=seed) == expected
 
 
 def test_rare_ascii_gets_into_a_full_alphabet() -> None:

@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from tests.support.command_line import recipe
 from tests.support.exhaustive import all_but
 from tests.support.finetuning_files import WRITERS
 from tests.support.tiny import tiny_bert, tiny_config
-from tests.support.together import ROOT, kept_port, run_together
+from tests.support.together import launch, run_together
 
 KILL_AT_STEP = """
 import os, signal, sys
@@ -36,24 +34,6 @@ def kill(name, progress):
 resume_experiment(Path(sys.argv[1])).run(on_progress=kill)
 """
 """A run that dies at its look at step 10, which is not saved any more."""
-
-
-def launch(num_processes: int, *words: Any) -> subprocess.CompletedProcess[str]:
-    """Run Python in one process, or in several as torchrun starts them."""
-    with kept_port() as port:
-        launcher = [sys.executable]
-        if num_processes > 1:
-            launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}"]
-            launcher += ["--master-addr=127.0.0.1", f"--master-port={port}"]
-        return subprocess.run(
-            [*launcher, *map(str, words)],
-            cwd=ROOT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=240,
-        )
 
 
 def finetune(num_processes: int, *options: Any) -> dict[str, Any]:
