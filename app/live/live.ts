@@ -9,9 +9,11 @@ import { element } from "../parts/browser/elements";
 import type { Bytes } from "../parts/browser/data_blocks";
 import { legible, percent } from "../parts/browser/text";
 import { changeHeader } from "../parts/canvas/shared/transport";
+import door, { type Deed } from "../parts/door/door";
 import glance, { type OpenedPart } from "../parts/walk/drawing";
 import tokenStrip from "../parts/token_strip/token_strip";
 import wordSteps from "../parts/token_strip/word_steps";
+import { placesOfWords, shownAtDoor, type DoorLook } from "./door";
 import type { GlanceLook } from "./glance";
 import { Guide } from "./guide";
 import type { Language } from "./lesson";
@@ -30,7 +32,9 @@ interface Settings extends Look {
   /** What is shown, in this order. */
   pages: PageName[];
   /** CSS of each view, by its name. */
-  styles: Record<"glance" | "strip" | "steps" | "overview" | "lines" | "map", string>;
+  styles: Record<"door" | "glance" | "strip" | "steps" | "overview" | "lines" | "map", string>;
+  /** What the door has of all texts; null where the network guesses no words. */
+  door: DoorLook | null;
   glance: Omit<GlanceLook, "pages" | "kinds" | "accent" | "decoding">;
   examples: { name: string; first: string; second: string | null; hidden: number[] | null }[];
   /** The lessons of each language; none in a file. */
@@ -113,12 +117,12 @@ class LivePage {
       holders[id] = element("div", { className: "holder-of-view" });
       const root = holders[id].attachShadow({ mode: "open" });
       const sheet = new CSSStyleSheet(); // which a policy without inline styles allows
-      sheet.replaceSync(settings.styles[name]);
+      sheet.replaceSync(settings.styles[name] + (name === "door" ? "header { display: none; }" : "")); // the page has its own
       root.adoptedStyleSheets = [sheet];
       return root;
     };
     this.places = {
-      glance: shadow("glance"), strip: shadow("strip"), steps: shadow("steps"), overview: shadow("overview"), lines: shadow("lines"),
+      door: shadow("door"), glance: shadow("glance"), strip: shadow("strip"), steps: shadow("steps"), overview: shadow("overview"), lines: shadow("lines"),
       map: shadow("map"), mask: shadow("strip", "mask"),
     };
     this.kinds = this.viewButtons();
@@ -133,6 +137,8 @@ class LivePage {
     };
     const views = [this.form(), this.status, this.error, ...settings.pages.map((page) => this.sections[page])];
     this.guide = settings.guide.length ? this.guideOf(settings.guide) : null;
+    holders.door.className = "at-door";
+    root.before(holders.door);
     root.append(...(this.guide ? [this.guide.root, element("div", { className: "views" }, ...views)] : views));
     root.classList.toggle("guided", this.guide !== null);
     onSchemeChange(() => {
@@ -341,6 +347,7 @@ class LivePage {
   private draw(): void {
     const { result, opened, state } = this;
     if (!result || !opened) return;
+    this.drawDoor(result);
     const { typed: encoding, hidden: places } = result;
     const cut = encoding.num_cut ? ` The last ${encoding.num_cut} did not fit and were left out.` : "";
     this.status.textContent = `${result.numTokens} tokens, computed here in ${Math.max(1, Math.round(result.milliseconds))} ms.${cut}`;
@@ -358,6 +365,31 @@ class LivePage {
       : [element("p", { className: "note", textContent: "No token is hidden." })]));
     this.sections.pairs.hidden = !opened.hasNextSentence;
     this.drawNext(null);
+  }
+
+  // A lesson takes its place.
+  private drawDoor(result: Result): void {
+    const { settings: { door: look, pages, guide: [language] }, state } = this;
+    hostOf(this.places.door).hidden = !look || state.lesson !== "";
+    if (!look) return;
+    const ways = pages.includes("glance")
+      ? [{ to: "glance", href: writeState(state), label: "Look inside", about: "See how it comes to its guesses, step by step." }] : [];
+    const lesson = language?.lessons[0];
+    if (lesson) {
+      const { name, text_a: first, text_b } = lesson;
+      const href = writeState({ ...START, first, second: text_b || null, hidden: [], lesson: name });
+      ways.push({ to: "lessons", href, label: "Take lesson 1", about: "15 minutes, with questions. Its address is the link for a class." });
+    }
+    door(this.mounted(this.places.door, { ...look, ...shownAtDoor(result), ways }, { did: (deed) => this.atDoor(deed as Deed, result, ways) }));
+  }
+
+  private atDoor({ text, hidden, to }: Deed, result: Result, ways: { to: string; href: string }[]): void {
+    if (text !== this.state.first) {
+      this.first.area.value = text;
+      this.first.area.dispatchEvent(new Event("input"));
+    } else if (hidden) this.change({ hidden: placesOfWords(result, hidden) });
+    if (to === "glance") this.showSection("glance", true);
+    if (to === "lessons") location.hash = ways.find((way) => way.to === to)?.href ?? "";
   }
 
   private drawAttention(): void {

@@ -13,17 +13,19 @@ from markupsafe import Markup
 
 from bertcore import Bert
 from bertcore.analysis.words.surprise import example_mask
+from bertcore.model.checkpoints.source import DEFAULT as DEFAULT_SOURCE
 
 from ..parts.bundle import read_bundle
 from ..parts.canvas.heat_map import heat_map
 from ..parts.canvas.lines import lines
 from ..parts.canvas.overview import overview
 from ..parts.canvas.shared import transport
+from ..parts.door import door
 from ..parts.html_file import document
 from ..parts.token_strip import token_strip, word_steps
 from ..parts.walk import drawing, steps, summary
 from ..plots import marks_of, theme
-from ..shell.sentence_box import DEFAULT, EXAMPLES
+from ..shell.sentence_box import DEFAULT, EXAMPLES, Example
 from .lessons import guide
 from .weights import FORMS, Stored, pack_weights
 
@@ -33,6 +35,8 @@ PAGES = ("glance", "tokens", "attention", "masked-words", "pairs")
 """What a file can show, by the names of the app's pages."""
 
 HERE = Path(__file__).parent
+_DOOR: dict[str, Any] = json.loads(door.FIRST.read_text(encoding="utf-8"))["en"]
+_DOOR_TEXT = Example("Meaning", "A gap", _DOOR["text"])
 _TEMPLATE = Environment(
     loader=FileSystemLoader(HERE),
     autoescape=True,
@@ -162,7 +166,9 @@ def _settings(bert: Bert, source: str, pages: Sequence[str], weights: bytes) -> 
         raise ValueError(f"pages is {what}; expected some of {', '.join(PAGES)}.")
     own = [example for example in EXAMPLES if example.checkpoint == source and source]
     usual = [] if own else [DEFAULT, *(e for e in EXAMPLES if not e.checkpoint and e != DEFAULT)]
+    usual[:0] = [_DOOR_TEXT] if source == DEFAULT_SOURCE else []
     views = {
+        "door": door.COMPONENT,
         "glance": drawing.COMPONENT,
         "strip": token_strip.COMPONENT,
         "steps": word_steps.COMPONENT,
@@ -175,6 +181,7 @@ def _settings(bert: Bert, source: str, pages: Sequence[str], weights: bytes) -> 
         "files": None,
         "guide": [],
         "pages": [*dict.fromkeys(pages)],
+        "door": _door(bert, source),
         "glance": _glance(bert),
         "kinds": {"a": theme.SEGMENT_A, "b": theme.SEGMENT_B, "special": theme.SPECIAL},
         "accent": theme.ACCENT,
@@ -191,21 +198,32 @@ def _settings(bert: Bert, source: str, pages: Sequence[str], weights: bytes) -> 
                 "name": e.title,
                 "first": e.text_a,
                 "second": e.text_b or None,
-                "hidden": _hidden(bert, e.text_a, e.text_b or None),
+                "hidden": _hidden(bert, e),
             }
             for e in own or usual
         ],
     }
 
 
-def _hidden(bert: Bert, text_a: str, text_b: str | None) -> list[int] | None:
+def _hidden(bert: Bert, example: Example) -> list[int] | None:
     """Return the word that the app hides; None if it hides none, as beside a typed [MASK]."""
+    if example is _DOOR_TEXT:
+        return list(_DOOR["hidden"])
+    text_a, text_b = example.text_a, example.text_b or None
     encoding = bert.tokenize(text_a, text_b)
     is_typed = bert.tokenizer.mask_id in encoding.input_ids
     has_word = any(text >= 0 for text in encoding.text_ids)
     if is_typed or not has_word or not {"mlm", "mask"} <= bert.capabilities:
         return None
     return [example_mask(bert, text_a, text_b)]
+
+
+def _door(bert: Bert, source: str) -> dict[str, Any] | None:
+    """Return what the door has of all texts; None if the network guesses no words."""
+    if not {"mlm", "mask"} <= bert.capabilities:
+        return None
+    by = {} if source == DEFAULT_SOURCE else {"by": [(f"Guesses of {bert.name}.", "")]}
+    return {name: _DOOR[name] for name in ("title", "line", "names", "by")} | by
 
 
 def _glance(bert: Bert) -> dict[str, Any]:

@@ -40,7 +40,7 @@ export interface DoorData {
 }
 
 /** What the visitor did: the text, the hidden words if they are those of the text, and the way that was chosen. */
-interface Deed { text: string; hidden: number[] | null; to: string }
+export interface Deed { text: string; hidden: number[] | null; to: string }
 
 const PAUSE_MS = 120;
 /** Of the element in the first page that holds its door; the visitor's deed is kept on it. */
