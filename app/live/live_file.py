@@ -56,8 +56,7 @@ def live_file(
         source: Name under which it was opened, for the examples that are its own.
         pages: What it shows, in this order.
 
-    Raises:
-        ValueError: If the browser cannot compute this checkpoint, or there is no such page.
+    ValueError if the browser cannot compute this checkpoint, or there is no such page.
     """
     weights = pack_weights(bert, stored)
     held = {"worker": Markup(_worker()), "weights": Markup(base64.b64encode(weights).decode())}

@@ -115,9 +115,8 @@ def pack_weights(bert: Bert, stored: Stored = "rounded") -> bytes:
         bert: A BERT, with or without its pretraining heads.
         stored: Form of the matrices; vectors stay in float32.
 
-    Raises:
-        ValueError: If the network or the tokenizer is of another kind than the browser computes,
-            or a weight is not a number.
+    ValueError if the network or the tokenizer is of another kind than the browser computes, or a
+    weight is not a number.
     """
     config, tensors = hf_config(bert.module), hf_state_dict(bert.module)
     lowlevel.check(tensors, config)
@@ -186,11 +185,7 @@ def _stored(tensor: Tensor, form: Stored) -> list[NDArray[Any] | Deflated]:
 
 
 def tokenizer_settings(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return what `network/wordpiece.ts` reads.
-
-    Raises:
-        ValueError: If it is not BERT's WordPiece.
-    """
+    """Return what `network/wordpiece.ts` reads; ValueError if it is not BERT's WordPiece."""
     if not tokenizer.is_berts:
         raise ValueError(
             f"the tokenizer is {tokenizer.kind}, or not set up as BERT's; the browser splits texts "

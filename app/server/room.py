@@ -13,9 +13,8 @@ log = logging.getLogger("bertscope.app")
 def check_room(num_bytes: float) -> None:
     """Refuse to write this many bytes for this visitor; an open server never refuses.
 
-    Raises:
-        ValueError: If the visitor's files, or those of all visitors, would exceed their limits, or
-            too little of the disk would stay free.
+    ValueError if the visitor's files, or those of all visitors, would exceed their limits, or too
+    little of the disk would stay free.
     """
     limits = policy().uploads
     if limits is None:
@@ -46,8 +45,7 @@ def hold(name: str, num_bytes: float) -> None:
         name: Of the place where it is kept.
         num_bytes: 0 if nothing is.
 
-    Raises:
-        ValueError: As `check_room`; nothing is counted then.
+    ValueError as `check_room`; nothing is counted then.
     """
     if policy().uploads is None:
         return

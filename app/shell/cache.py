@@ -199,8 +199,7 @@ def bert_key(
 ) -> BertKey:
     """Return the key of a checkpoint; it changes when files of a folder change.
 
-    Raises:
-        NotOfferedError: If visitors of this server may not open it.
+    NotOfferedError if visitors of this server may not open it.
     """
     place = checkpoints.place(source)
     return BertKey(source, place, device, dtype, _stamp(place), allow_pickle)
@@ -209,8 +208,7 @@ def bert_key(
 def bert(source: str, device: str = "auto", dtype: str = "auto") -> Model:
     """Return the opened checkpoint, shared by all visitors.
 
-    Raises:
-        ValueError, OSError, RuntimeError: As `bertcore.load`.
+    ValueError, OSError or RuntimeError as `bertcore.load`.
     """
     return opened(bert_key(source, device, dtype))
 

@@ -77,8 +77,7 @@ def digest_of(
 ) -> str:
     """Return what identifies a call on all machines, as hexadecimal digits.
 
-    Raises:
-        Unnamed: If an argument is of no shipped checkpoint and no plain value.
+    Unnamed if an argument is of no shipped checkpoint and no plain value.
     """
     named = [name_of(function), _named(tuple(args)), _named(tuple(sorted(kwargs.items())))]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:32]
@@ -105,8 +104,7 @@ def digest_of_sources(paths: Sequence[str]) -> str:
 def packed(value: Any) -> bytes:
     """Return a result as the bytes of its file.
 
-    Raises:
-        TypeError: If there is a value in it that `typed_json` does not write.
+    TypeError if there is a value in it that `typed_json` does not write.
     """
     arrays: typed_json.Arrays = []
     text = typed_json.dumps(value, arrays).encode()
@@ -120,8 +118,7 @@ def packed(value: Any) -> bytes:
 def unpacked(data: bytes) -> Any:
     """Return the result that the bytes of a file stand for.
 
-    Raises:
-        ValueError: If they are of no such file.
+    ValueError if they are of no such file.
     """
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         arrays = [file[str(place)] for place in range(len(file.files) - 1)]

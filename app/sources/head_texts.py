@@ -45,8 +45,7 @@ def choose(where: DeltaGenerator | None = None) -> HeadTextSource | None:
     Args:
         where: Container of the choice; its input is drawn in the page.
 
-    Raises:
-        ValueError: If what was uploaded contains no sentence or cannot be read.
+    ValueError if what was uploaded contains no sentence or cannot be read.
     """
     source = one_of("Sentences", SOURCES, SOURCE, where=where, with_label=where is not None)
     if source == my_sentences.MINE:

@@ -62,8 +62,7 @@ class MySentences:
 def choose() -> MySentences | None:
     """Draw the list; return it, None while it is empty.
 
-    Raises:
-        ValueError: If there is no sentence in what was written, or no room for it on this server.
+    ValueError if there is no sentence in what was written, or no room for it on this server.
     """
     place = st.container()
     with st.popover(tr("Fill from a file"), icon=":material/upload_file:"), frame.guard():

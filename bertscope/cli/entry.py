@@ -5,11 +5,7 @@ The commands take a second to import, so they are imported inside `main`.
 
 
 def main() -> None:
-    """Run the command line of this process.
-
-    Raises:
-        SystemExit: With 130 after Ctrl+C.
-    """
+    """Run the command line of this process; SystemExit with 130 after Ctrl+C."""
     try:
         from bertscope.cli.main import main as run
 

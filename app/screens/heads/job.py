@@ -23,11 +23,7 @@ flickers."""
 
 
 def report(page: frame.Page, chosen: HeadTextSource) -> HeadReport:
-    """Return the report; its progress is drawn until it is computed.
-
-    Raises:
-        Pending: Until then.
-    """
+    """Return the report; Pending until it is computed, while its progress is drawn."""
     few = len(chosen.texts.sentences) + len(chosen.trees.sentences) <= FEW_SENTENCES
     patience, stopped = None if few else 0.0, "Stopped. Nothing was measured."
     compute = Compute(name="heads", patience=patience, stopped=stopped)

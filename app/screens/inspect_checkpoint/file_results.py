@@ -137,8 +137,7 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
         source: Source of the checkpoint.
         labels: Labels of the model.
 
-    Raises:
-        ValueError, OSError, RuntimeError: If the file cannot be read.
+    ValueError, OSError or RuntimeError if the file cannot be read.
     """
     box = UploadSource(
         key="inspect_upload",

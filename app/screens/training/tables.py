@@ -68,8 +68,7 @@ def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
         slot: "table" or "dev": what the file is for.
         typed: Holds the path of OWN_FILE.
 
-    Raises:
-        ValueError: If this server is closed and has no room for an upload, or reads no such file.
+    ValueError if this server is closed and has no room for an upload, or reads no such file.
     """
     if source == OWN_FILE:
         if policy().is_closed:
@@ -120,11 +119,7 @@ def look(file: TableFile, slot: str) -> Guess | None:
 def reading_of(
     file: TableFile, task: str, columns: Columns, labels: tuple[str, ...] = ()
 ) -> Reading:
-    """Return how a file is read.
-
-    Raises:
-        OSError: If the file is no longer there.
-    """
+    """Return how a file is read; OSError if the file is no longer there."""
     stat = file.path.stat()
     return Reading(file, (stat.st_size, stat.st_mtime_ns), task, columns, labels)
 

@@ -64,8 +64,7 @@ class Copy:
     def read(self) -> Iterator[Path]:
         """Give the path; errors of the block name the file as the visitor does.
 
-        Raises:
-            ValueError: As in the block.
+        ValueError as in the block.
         """
         with naming(self.path, self.name):
             yield self.path
@@ -84,11 +83,7 @@ class Copy:
 
 @contextmanager
 def naming(path: Path, name: str) -> Iterator[None]:
-    """Give a copy the visitor's name in errors of the block.
-
-    Raises:
-        ValueError: As in the block.
-    """
+    """Give a copy the visitor's name in errors of the block; ValueError as in the block."""
     try:
         yield
     except ValueError as error:
@@ -116,8 +111,7 @@ def read_apart(
         path: Of any file.
         function: At module level of bertcore; see `LimitedProcess.call`.
 
-    Raises:
-        ValueError, RuntimeError, OSError: As the function, or if it exceeded a limit.
+    ValueError, RuntimeError or OSError as the function, or if it exceeded a limit.
     """
     apart = process_of(path)
     if apart is None:
@@ -179,9 +173,8 @@ def write_copy(
         instead: What to do with a larger one, as a sentence.
         kind: Returns the ending of the copy's name, by the unpacked file's name and content.
 
-    Raises:
-        ValueError: If it is not a whole archive, or larger, or has more than MAX_LINES, or this
-            server is closed and has no room for it.
+    ValueError if it is not a whole archive, or larger, or has more than MAX_LINES, or this server
+    is closed and has no room for it.
     """
     check_room(len(data))
     folder = Path(tempfile.mkdtemp(dir=_copies()))

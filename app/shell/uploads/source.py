@@ -85,9 +85,8 @@ class UploadSource(Generic[T]):
     def choose(self) -> T | None:
         """Draw the box; return what was read from its files, or from the last ones, or None.
 
-        Raises:
-            ValueError, OSError, RuntimeError, MemoryError: If they cannot be read, or could not be
-                while their names were in the box.
+        ValueError, OSError, RuntimeError or MemoryError if they cannot be read, or could not be
+        while their names were in the box.
         """
         files, record = self._draw(), self._record
         ids = file_ids(self.key) or [file.file_id for file in files]
