@@ -6,6 +6,7 @@ import type { Guess, Result } from "./reader";
 
 /** What is the same for all texts, from Python. */
 export type DoorLook = Pick<DoorData, "title" | "line" | "names" | "by">;
+type Read = Pick<Result, "texts" | "typed" | "hidden" | "guesses">;
 type Shown = Pick<DoorData, "text" | "parts" | "hidden" | "gaps" | "notes">;
 
 const NUM_GUESSES = 5;
@@ -14,7 +15,7 @@ const RANKS = ["first", "second", "third", "fourth", "fifth"];
 
 interface Word { name: string; textId: number; start: number; end: number; places: number[] }
 
-export function shownAtDoor({ texts, typed, hidden, guesses }: Result): Shown {
+export function shownAtDoor({ texts, typed, hidden, guesses }: Read): Shown {
   const words = wordsOf({ texts, typed });
   const isHidden = ({ places }: Word) => places.some((place) => hidden.includes(place));
   const parts = texts.flatMap((text, textId): [string, number][] => {
@@ -42,12 +43,12 @@ export function shownAtDoor({ texts, typed, hidden, guesses }: Result): Shown {
 }
 
 /** The places of the tokens of words, by their first ones. */
-export function placesOfWords({ texts, typed }: Pick<Result, "texts" | "typed">, starts: number[]): number[] {
+export function placesOfWords({ texts, typed }: Pick<Read, "texts" | "typed">, starts: number[]): number[] {
   return wordsOf({ texts, typed }).filter(({ places }) => starts.includes(places[0])).flatMap(({ places }) => places);
 }
 
 // A [MASK] that was typed is no word.
-function wordsOf({ texts, typed }: Pick<Result, "texts" | "typed">): Word[] {
+function wordsOf({ texts, typed }: Pick<Read, "texts" | "typed">): Word[] {
   const { tokens, text_ids, word_ids, offsets } = typed;
   const byWord = new Map<string, number[]>();
   tokens.forEach((token, place) => {

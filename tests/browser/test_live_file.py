@@ -46,7 +46,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of a plain static server, and the folder that it serves."""
     folder = tmp_path_factory.mktemp("site")
-    for name, content in live_site(shipped()).items():
+    for name, content in live_site(shipped(), source="default").items():
         (folder / name).write_bytes(content)
     with serve(folder) as address:
         yield address, folder
@@ -85,7 +85,7 @@ SIZE = {"width": 1280, "height": 900}
 
 
 def is_computed(page: Page, num_tokens: int) -> None:
-    expect(page.get_by_role("status").first).to_contain_text(f"{num_tokens} tokens, computed here")
+    expect(page.locator("p.status")).to_contain_text(f"{num_tokens} tokens, computed here")
 
 
 def box(page: Page, side: str):
@@ -95,7 +95,7 @@ def box(page: Page, side: str):
 @pytest.mark.sweep
 def test_a_visitor_types_hides_chooses_and_links(open_file: Opener) -> None:
     bert, page = shipped(), open_file()
-    expect(page.get_by_role("status").first).to_contain_text("computed here")
+    expect(page.locator("p.status")).to_contain_text("computed here")
     box(page, "B").fill("")
     box(page, "A").fill("The captain told a story of strawberries.")
     encoding = bert.tokenize("The captain told a story of strawberries.")
@@ -150,6 +150,31 @@ def test_it_begins_with_the_app_s_word_and_has_one_probability(open_file: Opener
     expect(page.get_by_text("No token is hidden.")).to_be_visible()
 
 
+def test_the_site_opens_with_a_door_that_computes(
+    open_file: Opener, site: tuple[str, Path]
+) -> None:
+    """Guesses, a gap, one's own text, and both ways on."""
+    page, bert = open_file(address=site[0]), shipped()
+    door = page.locator(".door")
+    guess = door.locator("li b").first
+    first = bert.fill_mask("He opened the [MASK] and went in.")[0][0][0]
+    expect(guess).to_have_text(first)
+    expect(door).to_contain_text(f"“{first}” is hidden. It is the first guess.")
+    door.get_by_role("button", name=first).click()
+    expect(door).to_contain_text("Click a word to hide it: BERT guesses what is missing.")
+    door.get_by_role("button", name="opened").click()
+    expect(guess).to_have_text(bert.fill_mask("He [MASK] the door and went in.")[0][0][0])
+    door.get_by_role("textbox").fill("The captain told a story.")
+    expect(box(page, "A")).to_have_value("The captain told a story.")
+    expect(door.get_by_role("button", name="captain")).to_be_visible()
+    door.get_by_role("link", name="Look inside").click()
+    expect(page.get_by_role("heading", name="BERT at a glance")).to_be_focused()
+    door.get_by_role("link", name="Take lesson 1").click()
+    expect(page).to_have_url(re.compile("lesson=word-pieces"))
+    expect(door).to_be_hidden()
+    expect(page.locator(".guide progress")).to_be_visible()
+
+
 @pytest.mark.parity
 @pytest.mark.parametrize(("name", "is_fast"), FORMS)
 def test_the_browser_computes_what_python_does(
@@ -194,7 +219,7 @@ def test_any_text_is_text(open_file: Opener) -> None:
         encoding = bert.tokenize(text[:5000], text[:5000] or None)
         is_computed(page, len(encoding.tokens))
         if encoding.truncation:
-            expect(page.get_by_role("status").first).to_contain_text("were left out")
+            expect(page.locator("p.status")).to_contain_text("were left out")
         assert not page.evaluate("'__pwned' in window")
 
 
@@ -262,7 +287,7 @@ def test_a_fragment_with_a_long_hostile_text_opens_soon(open_file: Opener, unit:
     text = unit * (40_000 // len(unit))  # Chromium takes addresses of 2 MB
     numbers = ".".join(["7"] * 100_000)
     page = open_file(f"#a={text}&b={text}&hidden={numbers}&heads={numbers}&lesson_done={text}")
-    expect(page.get_by_role("status").first).to_contain_text("computed here", timeout=20_000)
+    expect(page.locator("p.status")).to_contain_text("computed here", timeout=20_000)
     assert len(box(page, "A").input_value()) <= 5000
     assert page.locator("img[src=x]").count() == 0
     box(page, "B").fill("")
