@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,7 +45,7 @@ from ...view import View
 
 STRIPS = {"token": "token", "segment": "+ segment", "position": "+ position", "sum": "= sum"}
 """The strips from top to bottom, with their labels."""
-MAX_CELLS = 400_000  # with more cells a browser is slow, so fewer dimensions are drawn, with a note
+MOST_DIMS = 48  # that are drawn: a strip has two lines of pixels for each
 ALL_SIZES = (250, 500, 1000, 2000, 4000, 8000, 16_000, 30_522, 60_000, 100_000)
 """Rows of the token table for which its share is drawn; BERT's own is among them."""
 SHAPES = {"BERT Base": bert_base(), "4 layers, 256 wide": bert_mini()}
@@ -65,19 +66,16 @@ ORIGINS = {
 # ---- the sum ----
 
 
-def num_drawn(num_tokens: int, num_dims: int) -> int:
-    """Return how many of the D dimensions `sum_strips` draws."""
-    return max(1, min(num_dims, MAX_CELLS // (len(STRIPS) * max(1, num_tokens))))
-
-
 def about_sum(numbers: SumNumbers) -> dict[str, object]:
     num_dims = numbers.parts["sum"].shape[1]
-    drawn = num_drawn(*numbers.parts["sum"].shape)
-    limited = (
-        f" For a text of this length only the first {drawn} of {num_dims} dimensions are drawn; "
-        "the download has all of them."
-    )
-    return {"num_dims": num_dims, "limited": limited if drawn < num_dims else ""}
+    limited = f" The first {MOST_DIMS} are drawn; the download has all, with all digits."
+    return {"num_dims": num_dims, "limited": limited if num_dims > MOST_DIMS else ""}
+
+
+def whole(values: NDArray[np.floating[Any]]) -> NDArray[Any]:
+    """Return values rounded, as integers if all are numbers."""
+    rounded = np.rint(values)
+    return np.ascontiguousarray(rounded, np.int64 if np.isfinite(rounded).all() else np.float32)
 
 
 def sum_strips(numbers: SumNumbers, *, selected: int | None = None) -> Figure:
@@ -87,20 +85,23 @@ def sum_strips(numbers: SumNumbers, *, selected: int | None = None) -> Figure:
         selected: Position of the token to frame.
     """
     tokens, parts, count = numbers.tokens, numbers.parts, len(numbers.parts) + 1
-    drawn = num_drawn(*parts["sum"].shape)
+    sizes = np.abs(np.stack([*parts.values()]))
     # A few outliers would make everything else pale.
-    limit = float(np.quantile(np.abs(np.stack([*parts.values()])), 0.995))
+    limit = float(np.quantile(sizes[np.isfinite(sizes)], 0.995)) if np.isfinite(sizes).any() else 1
+    # Three digits that count, sent as whole numbers, which take a third of the bytes.
+    places = max(0, 2 - math.floor(math.log10(max(limit, 1e-9))))
+    top, unit = limit * 10**places, f" × 10<sup>−{places}</sup>" if places else ""
     fig, gap = Figure(), 0.02
     for row, (name, values) in enumerate(parts.items()):
         fig.add(
             "heatmap",
-            z=np.ascontiguousarray(values[:, :drawn].T, dtype=np.float32),
+            z=whole(values[:, :MOST_DIMS].T * 10.0**places),
             yaxis=axis_name("y", row),
             coloraxis="coloraxis",
-            hovertemplate=f"token %{{x}}, dimension %{{y}}<br>{name} = %{{z:.3f}}<extra></extra>",
+            hovertemplate=f"token %{{x}}, dimension %{{y}}<br>{name} = %{{z}}{unit}<extra></extra>",
         )
-        top = 1 - row / count
-        axis = {"domain": [top - 1 / count + gap, top], "title": {"text": STRIPS[name]}}
+        end = 1 - row / count
+        axis = {"domain": [end - 1 / count + gap, end], "title": {"text": STRIPS[name]}}
         hidden = {"showticklabels": False, "showgrid": False, "autorange": "reversed"}
         fig.update_layout({f"yaxis{axis_name('', row)}": {**axis, **hidden}})
     for name, color in zip(STRIPS, (*theme.CATEGORICAL[:3], theme.SPECIAL), strict=True):
@@ -123,8 +124,8 @@ def sum_strips(numbers: SumNumbers, *, selected: int | None = None) -> Figure:
     fig.update_yaxes(**fixed)
     fig.update_xaxes(**{**token_axis(tokens), **fixed}, anchor=axis_name("y", count - 1))
     fig.update_xaxes(showgrid=False)
-    bar = {"title": {"text": "value"}, "thickness": 10, "len": 0.8, "y": 1, "yanchor": "top"}
-    scale = {"colorscale": theme.DIVERGING, "cmin": -limit, "cmax": limit, "colorbar": bar}
+    bar = {"title": {"text": f"value{unit}"}, "thickness": 10, "len": 0.8, "y": 1, "yanchor": "top"}
+    scale = {"colorscale": theme.DIVERGING, "cmin": -top, "cmax": top, "colorbar": bar}
     legend = {"title": {"text": "length of"}, "x": 1.02, "y": 0, "yanchor": "bottom"}
     fig.update_layout(
         height=590,

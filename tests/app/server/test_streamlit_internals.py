@@ -2,10 +2,12 @@
 
 import asyncio
 import inspect
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import plotly.io
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
@@ -209,7 +211,7 @@ def spared(monkeypatch: pytest.MonkeyPatch) -> None:
     of_session, of_script = "_call_soon_on_event_loop", BidiComponentDefinition
     changed: list[tuple[Any, str]] = [(app_session, "_populate_theme_msg")]
     changed += [(AppSession, of_session), (BidiComponentManager, "get_component_path")]
-    changed += [(of_script, "js_content"), (of_script, "js_url")]
+    changed += [(of_script, "js_content"), (of_script, "js_url"), (plotly.io, "to_json")]
     for place, name in changed:
         monkeypatch.setattr(place, name, getattr(place, name))
     internals.spare_work()
@@ -269,6 +271,23 @@ def test_a_components_script_is_sent_once_by_its_address() -> None:
     )
     assert (answer.status, answer.body) == (200, script)
     assert "javascript" in answer.headers["content-type"]
+
+
+@pytest.mark.usefixtures("spared")
+def test_a_figure_is_sent_as_short_json_and_others_stay_escaped() -> None:
+    text = "</script> \u2028 \\u002f"
+
+    def script() -> None:
+        from app.server.streamlit_internals import plotly_chart
+
+        trace = {"type": "scatter", "y": [1.0, float("nan")], "text": ["</script> \u2028 \\u002f"]}
+        plotly_chart({"data": [trace], "layout": {}})
+
+    [chart] = inside(script).get("plotly_chart")
+    assert "</script>" in chart.proto.spec
+    assert json.loads(chart.proto.spec)["data"][0]["text"] == [text]
+    assert json.loads(chart.proto.spec)["data"][0]["y"] == [1.0, None]
+    assert "</script>" not in plotly.io.to_json({"data": [{"text": [text]}]}, validate=False)
 
 
 def test_of_many_messages_the_last_of_each_kind_is_handled_late(handled: list[BackMsg]) -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.plots import plain
 from app.screens.tokens.page import VIEWS
-from app.screens.tokens.views import ALL_SIZES, SHAPES
+from app.screens.tokens.views import ALL_SIZES, MOST_DIMS, SHAPES
 from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell import cache, sentence_box
 from bertcore import Bert, load
@@ -104,8 +104,12 @@ def test_the_sum_is_the_traces(page: AppTest, folder: Path) -> None:
     trace = load(folder, device="cpu").trace(*TEXTS)
     *strips, _, _, _, length = drawn(page, "Three embeddings", token="2")
     names = ("token", "segment", "position", "sum")
+    places = int(strips[0]["hovertemplate"].partition("10<sup>−")[2][0])
+    largest = charts(page)[0]["layout"]["coloraxis"]["cmax"]
+    assert 100 <= largest < 1000, "three digits count"
     for strip, name in zip(strips, names, strict=True):
-        assert np.allclose(numbers(strip["z"]), getattr(trace.embeddings, name).numpy().T)
+        vectors = getattr(trace.embeddings, name).numpy().T[:MOST_DIMS]
+        assert np.array_equal(numbers(strip["z"]), np.rint(vectors * 10.0**places))
     assert np.allclose(numbers(length["y"]), trace.embeddings.sum.norm(dim=-1).numpy(), atol=1e-5)
     assert charts(page)[0]["layout"]["shapes"][0]["x0"] == 1.5
 
