@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.parts.bundle import Bundle, read_bundle
+from app.parts.bundle import read_bundle
 from tests.support.node import ROOT, run_node
 
 BUNDLES = sorted(path.relative_to(ROOT) for path in (ROOT / "app").rglob("*.bundle.*"))
@@ -34,12 +34,8 @@ def test_a_bundle_is_one_constant_and_fits_into_an_html_file(path: Path) -> None
     banner, script = bundle.script.splitlines()
     assert banner == "/* Made by `npm run build`; do not edit. */"
     assert re.fullmatch(r'"use strict";var bundle=\(\(\)=>\{.*\}\)\(\);', script)
-    end = (
-        "return bundle.default(mounted);\n};\n"
-        if bundle.style
-        else "export default bundle.default;\n"
-    )
-    assert bundle.module.endswith(end)
+    end = f"export default mounted(bundle.default, {json.dumps(bundle.style)});\n"
+    assert bundle.module.endswith(f"\n{bundle.script}{end}")
     for mark in ("</script", "<!--", "%PLACE%", "%DATA%", "http://", "https://"):
         assert mark not in bundle.script.replace("http://www.w3.org/2000/svg", ""), mark
 
@@ -47,20 +43,3 @@ def test_a_bundle_is_one_constant_and_fits_into_an_html_file(path: Path) -> None
 def test_a_missing_bundle_is_named() -> None:
     with pytest.raises(FileNotFoundError, match=r"missing\.bundle\.js"):
         read_bundle(ROOT / "app" / "missing")
-
-
-def test_a_module_brings_its_styles_along_once_for_each_place() -> None:
-    bundle = Bundle("const bundle = { default: ({ place }) => place };\n", '.a { content: "b" }')
-    page = f"""
-    const made = [], adopted = [];
-    globalThis.CSSStyleSheet = class {{ replaceSync(text) {{ made.push(text); }} }};
-    const module = "data:text/javascript," + encodeURIComponent({json.dumps(bundle.module)});
-    const {{ default: component }} = await import(module);
-    const parentElement = {{ getRootNode: () => ({{ adoptedStyleSheets: adopted }}) }};
-    const answers = [1, 2].map((place) => component({{ parentElement, place }}));
-    console.log(JSON.stringify([made, adopted.length, answers]));
-    """
-    run = run_node("--input-type=module", "--eval", page)
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout) == [[bundle.style], 1, [1, 2]]
-    assert Bundle("const bundle = {};\n", "").module.endswith("export default bundle.default;\n")

@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+MOUNTED = Path(__file__).with_name("browser") / "mounted"
+
 
 class Bundle(NamedTuple):
     """The script and the styles of a browser component."""
@@ -23,17 +25,10 @@ class Bundle(NamedTuple):
 
         It brings the styles along, which Streamlit would send with every new message.
         """
-        if not self.style:
-            return f"{self.script}export default bundle.default;\n"
-        return (
-            f"{self.script}const sheet = new CSSStyleSheet();\n"
-            f"sheet.replaceSync({json.dumps(self.style)});\n"
-            "export default (mounted) => {\n"
-            "  const root = mounted.parentElement.getRootNode();\n"
-            "  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);\n"
-            "  return bundle.default(mounted);\n"
-            "};\n"
-        )
+        wrapper = f"{read_bundle(MOUNTED).script}return bundle.default;\n"
+        start = f"const mounted = (() => {{\n{wrapper}}})();\n"
+        end = f"export default mounted(bundle.default, {json.dumps(self.style)});\n"
+        return start + self.script + end
 
 
 def read_bundle(entry: str | Path) -> Bundle:

@@ -3,6 +3,7 @@
 import base64
 import json
 import logging
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,8 @@ from .html_file.document import ScriptedPicture
 log = logging.getLogger("bertscope.app")
 
 Listener = Callable[[Any], None]
+LONG = 2000
+"""Bytes from which on data is sent deflated."""
 
 
 def hear(key: str, read: Callable[[Any], Any], listener: Listener) -> Callable[[], None]:
@@ -87,7 +90,7 @@ class Component:
             f"on_{name}_change": hear(key, methodcaller("get", name), listener)
             for name, listener in listeners.items()
         }
-        return _registered(self)(key=key, data=data, **changes)
+        return _registered(self)(key=key, data=sent(data), **changes)
 
     def part(self, *messages: bytes, note: str = "") -> ScriptedPicture:
         """Return it as a part of an HTML file, for a module that exports `standAlone`.
@@ -100,6 +103,15 @@ class Component:
         style = json.dumps(self.bundle.style)
         script = f"{self.bundle.script}bundle.standAlone(%PLACE%, {style}, %DATA%);\n"
         return ScriptedPicture(script=script, data=data, note=note)
+
+
+def sent(data: Any) -> Any:
+    """Return data as it is sent: long data deflated, for `mounted.ts`, after a byte that says what
+    it is; no message of `canvas.shared.transport` begins with 1 or 2.
+    """
+    is_bytes = isinstance(data, bytes)
+    whole = data if is_bytes else json.dumps(data, separators=(",", ":")).encode()
+    return data if len(whole) < LONG else bytes([1 + is_bytes]) + zlib.compress(whole, 1)
 
 
 @cache

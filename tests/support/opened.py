@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from html import unescape
 from pathlib import Path
@@ -29,6 +30,16 @@ def page_of(name: str, *, seconds: float = 300, **query: str | list[str]) -> App
     app = AppTest.from_file(str(PAGES / f"{name}.py"), default_timeout=seconds)
     app.query_params.update(query)
     return app
+
+
+def component_data(app: AppTest) -> list[Any]:
+    """Return what the page's components are sent, of those that get JSON."""
+    protos = [one.proto for one in app.get("bidi_component")]
+    texts = [
+        zlib.decompress(proto.bytes[1:]) if proto.bytes[:1] == b"\1" else proto.json
+        for proto in protos
+    ]
+    return [json.loads(text) for text in texts if text]
 
 
 def lessons_with_languages(**query: str) -> AppTest:

@@ -1,7 +1,7 @@
 // The weights of a checkpoint, from the message that weights.py writes.
 
 import { inflate, type Bytes } from "../../parts/browser/data_blocks";
-import { asFloats, type Message } from "../../parts/canvas/shared/transport";
+import { asFloats, asHalves, type Message } from "../../parts/canvas/shared/transport";
 import type { Floats } from "./arithmetic";
 import type { CharacterTables } from "./characters";
 import type { TokenizerSettings } from "./wordpiece";
@@ -32,7 +32,7 @@ export async function fillTensors({ header, blocks }: Message<WeightsHeader>, te
     const [values, low, step] = await Promise.all(
       own.map(async (number) => (header.blocks[number][2] ? inflate(blocks[number]) : blocks[number])));
     if (stored === "float32") tensor.set(asFloats(values));
-    else if (stored === "float16") fromHalf(values, tensor);
+    else if (stored === "float16") asHalves(values, tensor);
     else fromCodes(values, low, asFloats(step)[0], tensor);
   }
 }
@@ -46,19 +46,4 @@ function fromCodes(eights: Bytes, low: Bytes, step: number, out: Floats): void {
     const rest = ((low[at] >> shift) & 1) | (((low[plane + at] >> shift) & 1) << 1) | (((low[2 * plane + at] >> shift) & 1) << 2);
     out[k] = (high[k] * 8 + rest) * step;
   }
-}
-
-function fromHalf(block: Bytes, out: Floats): void {
-  const codes = new Uint16Array(block.buffer, block.byteOffset, block.byteLength >> 1);
-  halves ??= Float32Array.from({ length: 1 << 16 }, (_, code) => halfOf(code));
-  for (let k = 0; k < codes.length; k++) out[k] = halves[codes[k]];
-}
-
-let halves: Floats | null = null; // the number of each code, once it is needed
-
-function halfOf(code: number): number {
-  const [sign, exponent, fraction] = [code >> 15 ? -1 : 1, (code >> 10) & 31, code & 1023];
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction ? NaN : sign * Infinity;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }

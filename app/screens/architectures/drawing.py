@@ -122,11 +122,8 @@ def message(panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"panels": coded, "most": most * UNIT or 1.0}
 
 
-def _coded(weights: NDArray[np.uint16]) -> dict[str, str]:
-    """Return which weights are above 0, one bit each, and those, as base64: half are not."""
-    above = weights > 0
-    parts = {"above": np.packbits(above), "values": weights[above].astype("<u2")}
-    return {name: base64.b64encode(part.tobytes()).decode() for name, part in parts.items()}
+def _coded(weights: NDArray[np.uint16]) -> str:
+    return base64.b64encode(weights.astype("<u2").tobytes()).decode()
 
 
 def draw(

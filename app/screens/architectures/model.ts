@@ -2,7 +2,6 @@
 
 import { fromBase64 } from "../../parts/browser/data_blocks";
 import { range } from "../../parts/browser/text";
-import { asFlags } from "../../parts/canvas/shared/transport";
 
 export interface Net {
   /** Which side its tokens attend to. */
@@ -43,30 +42,21 @@ export interface Drawing {
   most: number;
 }
 
-/** A network as it is sent: bits of the weights that are above 0, and these in units of UNIT. */
-export interface SentNet extends Omit<Net, "weights"> {
-  layers: number;
-  weights: { above: string; values: string };
-}
-
-/** The drawing as it is sent. */
+/** The drawing as it is sent: its weights in units of UNIT, uint16 in base64. */
 export interface SentDrawing extends Omit<Drawing, "panels"> {
-  panels: (Omit<Panel, "nets"> & { nets: SentNet[] })[];
+  panels: (Omit<Panel, "nets"> & { nets: (Omit<Net, "weights"> & { layers: number; weights: string })[] })[];
 }
 
 const UNIT = 1e-4;
 
 export function received({ panels, most }: SentDrawing): Drawing {
   return { most, panels: panels.map((panel) => ({
-    ...panel, nets: panel.nets.map((net) => ({ ...net, weights: decoded(net, panel.tokens.length) })),
+    ...panel, nets: panel.nets.map((net) => ({ ...net, weights: decoded(net.weights, net.layers, panel.tokens.length) })),
   })) };
 }
 
-function decoded({ layers, weights }: SentNet, size: number): number[][][] {
-  const values = new Uint16Array(fromBase64(weights.values).buffer);
-  const above = asFlags(fromBase64(weights.above), 0, layers * size * size);
-  let next = 0;
-  const flat = Array.from(above, (is) => (is ? values[next++] * UNIT : 0));
+function decoded(weights: string, layers: number, size: number): number[][][] {
+  const flat = Array.from(new Uint16Array(fromBase64(weights).buffer), (value) => value * UNIT);
   return range(layers).map((layer) => range(size).map((query) => {
     const start = (layer * size + query) * size;
     return flat.slice(start, start + size);

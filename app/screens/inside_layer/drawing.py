@@ -100,7 +100,7 @@ class Sheet:
             "colors": COLOURS,
         }
         flat = np.concatenate([vector.numpy() for vector in self.vectors])
-        return transport.pack(header, flat.astype(np.float32), theme.diverging_bytes())
+        return transport.pack(header, flat.astype(np.float16), theme.diverging_bytes())
 
 
 def activation_name(name: str) -> str:
@@ -210,7 +210,6 @@ def _add_neurons(sheet: Sheet, token: TokenInLayer) -> None:
             {name: getattr(neuron, name) for name in ("neuron", "activation", "share", "words")}
             for neuron in token.neurons
         ],
-        ranked_by_share=token.shares is not None,
     )
     values = {"before": state, "label": "writes", **_share(token, "feed_forward")}
     sheet.add_vector(parts.feed_forward_output[0], "write", **values)
@@ -261,9 +260,7 @@ def stages_message(stages: LayerStages, selected: int = 0) -> bytes:
         "tokens": [stages.tokens[row] for row in rows],
         "positions": rows,
         "text_ids": [stages.text_ids[row] for row in rows],
-        "num_tokens": len(stages.tokens),
         "firing": [stages.firing[row] for row in rows],
-        "num_neurons": stages.num_neurons,
         "selected": selected,
         "colors": COLOURS,
     }

@@ -1,7 +1,7 @@
 // What the drawing is sent, and the numbers that it reads off it.
 
 import { legible, shorten } from "../../parts/browser/text";
-import { asFloats, type Message } from "../../parts/canvas/shared/transport";
+import { asHalves, type Message } from "../../parts/canvas/shared/transport";
 
 export interface Said {
   words: string[];
@@ -58,7 +58,6 @@ export interface Row {
   mix?: number;
   sources?: Source[];
   cards?: Card[];
-  ranked_by_share?: boolean;
   entries?: Entry[];
 }
 
@@ -88,9 +87,7 @@ export interface AllHeader {
   tokens: string[];
   positions: number[];
   text_ids: number[];
-  num_tokens: number;
   firing: number[];
-  num_neurons: number;
   selected: number;
   colors: Colors;
 }
@@ -144,7 +141,7 @@ export class SheetModel {
   private readonly full = new Map<string, number>();
 
   constructor(readonly header: SheetHeader, blocks: Message<SheetHeader>["blocks"]) {
-    const flat = asFloats(blocks[0]);
+    const flat = asHalves(blocks[0]);
     let start = 0;
     this.vectors = header.widths.map((width) => flat.subarray(start, (start += width)));
     const strips = new Map<string, Cell[][]>();

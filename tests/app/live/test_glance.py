@@ -123,7 +123,10 @@ def test_the_message_is_that_of_python(name: str, tmp_path: Path) -> None:
         same(header, theirs, repr(first))
         for number, (block, of_python) in enumerate(zip(blocks, their_blocks, strict=True)):
             difference = np.abs(block.astype(np.float32) - of_python.astype(np.float32))
-            assert difference.max(initial=0) <= (1 if number < 3 else 0), (first, number)
+            most = np.full(len(block), 1 if number < 3 else 0)
+            if number == 1:  # sixteen shades of the heads of later layers are sent
+                most[theirs["num_heads"] * theirs["size"] ** 2 :] = 9
+            assert (difference <= most).all(), (first, number)
 
 
 def test_the_hidden_word_is_that_of_the_app(tmp_path: Path) -> None:

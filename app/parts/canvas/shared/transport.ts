@@ -50,6 +50,23 @@ export function asFloats(block: Bytes): Float32Array<ArrayBuffer> {
   return new Float32Array(block.buffer, block.byteOffset, block.byteLength / 4);
 }
 
+// Numbers in float16.
+export function asHalves(block: Bytes, out = new Float32Array(block.byteLength >> 1)): Float32Array<ArrayBuffer> {
+  const codes = new Uint16Array(block.buffer, block.byteOffset, block.byteLength >> 1);
+  halves ??= Float32Array.from({ length: 1 << 16 }, (_, code) => halfOf(code));
+  for (let k = 0; k < codes.length; k++) out[k] = halves[codes[k]];
+  return out;
+}
+
+let halves: Float32Array | null = null; // the number of each code, once it is needed
+
+function halfOf(code: number): number {
+  const [sign, exponent, fraction] = [code >> 15 ? -1 : 1, (code >> 10) & 31, code & 1023];
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
 // Flags that NumPy packed into bits: `number` of them from `first` on, one byte each.
 export function asFlags(block: Bytes, first: number, number: number): Bytes {
   return Uint8Array.from({ length: number }, (_, k) => (block[(first + k) >> 3] >> (7 - ((first + k) & 7))) & 1);

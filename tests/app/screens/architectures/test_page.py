@@ -1,7 +1,6 @@
 """The page BERT, GPT, ELMo: the core's numbers, with and without a twin; odd texts."""
 
 import base64
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from tests.support.exhaustive import spread
 from tests.support.opened import (
     PAIR,
     charts,
+    component_data,
     numbers,
     ok,
     page_of,
@@ -85,7 +85,7 @@ def open_page(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iter
 
 def sent(app: AppTest, key: str) -> dict[str, Any]:
     """Return what the page's drawing is sent that has this key."""
-    found = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    found = component_data(app)
     one: dict[str, Any]
     *_, one = [data for data in found if key in data]  # that of the heading, if one is open
     for panel in one.get("panels", ()):
@@ -96,15 +96,8 @@ def sent(app: AppTest, key: str) -> dict[str, Any]:
 
 def decoded(net: dict[str, Any], size: int) -> NDArray[np.float32]:
     """Return the weights of a network as its drawing reads them."""
-    above, values = (
-        np.frombuffer(base64.b64decode(net["weights"][name]), kind)
-        for name, kind in (("above", np.uint8), ("values", "<u2"))
-    )
-    weights = np.zeros((net["layers"], size, size), np.float32)
-    weights[np.unpackbits(above, count=weights.size).reshape(weights.shape) > 0] = (
-        values * drawing.UNIT
-    )
-    return weights
+    values = np.frombuffer(base64.b64decode(net["weights"]), "<u2")
+    return (values * drawing.UNIT).astype(np.float32).reshape(net["layers"], size, size)
 
 
 def guesses(panel: dict[str, Any]) -> list[tuple[str, float]]:

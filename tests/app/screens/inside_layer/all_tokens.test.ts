@@ -10,7 +10,7 @@ test("each token has a row: a strip of all parts and a length for each stage, an
   openPage();
   const header: AllHeader = {
     kind: "all", name: "Layer 1", stages: ["state", "attention", "sum"], tokens: ["[CLS]", "river"], positions: [0, 4], text_ids: [-1, 0],
-    num_tokens: 6, firing: [12, 1300], num_neurons: 3000, selected: 4, colors: { a: "#a", b: "#b", special: "#s" } as AllHeader["colors"],
+    firing: [12, 1300], selected: 4, colors: { a: "#a", b: "#b", special: "#s" } as AllHeader["colors"],
   };
   const bytes = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
   const blocks = [

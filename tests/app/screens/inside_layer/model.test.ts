@@ -43,7 +43,11 @@ const row = (values: Partial<Row>): Row => ({ kind: "vector", title: "", note: "
 
 function sheet(rows: Row[], widths: number[], numbers: Float32Array): SheetModel {
   const header: SheetHeader = { kind: "sheet", name: "", rows, widths, word: null, against: null, colors: { a: "", b: "", special: "", accent: "" } };
-  return new SheetModel(header, [new Uint8Array(numbers.buffer as ArrayBuffer)]);
+  const halves = Uint16Array.from(numbers, (number) => {
+    const exponent = Math.floor(Math.log2(number));
+    return ((exponent + 15) << 10) | ((number / 2 ** exponent - 1) * 1024);
+  });
+  return new SheetModel(header, [new Uint8Array(halves.buffer)]);
 }
 
 test("vectors of different widths are cut from one block, and share the colours of their kind", () => {

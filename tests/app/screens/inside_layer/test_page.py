@@ -137,11 +137,11 @@ def test_the_message_holds_each_vector_once(bert: Bert) -> None:
     assert (found["word"], found["against"]) == ("river", "the")
     start = 4 + int.from_bytes(message[:4], "little")
     first, size = found["blocks"][0]
-    flat = np.frombuffer(message[start + first : start + first + size], np.float32)
+    flat = np.frombuffer(message[start + first : start + first + size], np.float16)
     assert len(flat) == sum(found["widths"])
     named = [row["vector"] for row in found["rows"] if "vector" in row]
     assert max(named) < len(found["widths"])
-    assert flat[: found["widths"][0]] == pytest.approx(sheet.vectors[0].numpy())
+    assert np.array_equal(flat[: found["widths"][0]], sheet.vectors[0].numpy().astype(np.float16))
 
 
 def test_the_head_after_the_last_layer_ends_in_the_words(bert: Bert) -> None:

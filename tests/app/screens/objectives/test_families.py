@@ -1,6 +1,5 @@
 """Objectives with checkpoints of other families: each answers to its own, in its own tokens."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertcore.analysis.objectives.answers import shipped_for
 from bertcore.model.objectives.table import OBJECTIVES
-from tests.support.opened import PAIR, ok, page_of, said
+from tests.support.opened import PAIR, component_data, ok, page_of, said
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
 
@@ -30,7 +29,7 @@ OTHER = {
 
 
 def drawn(app: AppTest) -> list[dict[str, Any]]:
-    sent = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    sent = component_data(app)
     found: list[dict[str, Any]] = next(one for one in sent if "objectives" in one)["objectives"]
     return found
 

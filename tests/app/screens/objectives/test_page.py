@@ -1,6 +1,5 @@
 """The page Objectives: the numbers of the core, other draws, odd texts and shares."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,16 @@ from bertcore.lessons.papers import read_papers
 from bertcore.model.checkpoints.source import SHIPPED, TOYS, read_toy
 from bertcore.model.objectives.table import OBJECTIVES
 from tests.support.exhaustive import spread
-from tests.support.opened import PAIR, named_charts, numbers, ok, page_of, python_shown, said
+from tests.support.opened import (
+    PAIR,
+    component_data,
+    named_charts,
+    numbers,
+    ok,
+    page_of,
+    python_shown,
+    said,
+)
 from tests.support.tiny import tiny_bert
 
 HOSTILE = "</script><img src=x> \u202eabc. $x$ `a` {b} [MASK] [SEP] | <b>no</b>. Two sentences."
@@ -30,7 +38,7 @@ def page(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 def drawn(app: AppTest) -> dict[str, Any]:
     """Return what the page's drawing is sent."""
-    sent = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    sent = component_data(app)
     return next(one for one in sent if "objectives" in one)
 
 
