@@ -37,14 +37,10 @@ def message(
     pages: Mapping[str, str] | None = None,
     explain: Callable[[str], Iterable[tuple[str, str]]] | None = None,
 ) -> bytes:
-    """Return what the drawing shows.
+    """Return what the drawing shows, with `step` of the walk open.
 
     Args:
-        bert: For the shape and what it lacks.
-        steps: Of the walk.
-        step: The one that is open, 0 for the first.
-        pages: What a click on a part opens, or does, in words. Without them, the step about the
-            part is shown.
+        pages: What a click on a part opens, or does, in words; else it shows the step about it.
         explain: Gives the parts of a step's text, each with what it means, or "".
     """
     trace, rows = glance.trace, glance.rows

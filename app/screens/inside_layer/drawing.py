@@ -247,11 +247,7 @@ def pooler_sheet(steps: PoolerSteps) -> Sheet:
 
 
 def stages_message(stages: LayerStages, selected: int = 0) -> bytes:
-    """Return what the drawing shows of all tokens.
-
-    Args:
-        selected: A token that is always drawn.
-    """
+    """Return what the drawing shows of all tokens; the selected one is always drawn."""
     rows = rows_to_draw(stages.text_ids, keep=[selected])
     header = {
         "kind": "all",

@@ -52,12 +52,9 @@ class Selection(TypedDict):
 def message(
     shown: AttentionMap, revision: int = 0, options: ViewOptions = DEFAULT_OPTIONS
 ) -> bytes:
-    """Return what the view draws: T x T weights and the tokens.
+    """Return what the view draws: T x T weights, NaN as such, and the tokens.
 
-    Args:
-        shown: May contain NaN, which is shown as such.
-        revision: Of the last selection that the view reported.
-        options: How it opens.
+    `revision` is that of the last selection that the view reported; `options`: how it opens.
     """
     tokens, heads = shown.input, sorted({*shown.heads}) or list(range(shown.num_heads))
     header = {

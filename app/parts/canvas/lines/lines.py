@@ -71,13 +71,10 @@ def head_colours(num_heads: int) -> list[str]:
 def message(
     shown: LayerAttention, revision: int = 0, options: ViewOptions = DEFAULT_OPTIONS
 ) -> bytes:
-    """Return what the view draws: N x T x T bytes of N heads of a layer, and the tokens.
+    """Return what the view draws: a layer's heads as N x T x T bytes, NaN as such.
 
-    Args:
-        shown: May contain NaN, which is shown as such. The heads are those shown at first, and the
-            only ones sent if the text is long.
-        revision: Of the last selection that the view reported.
-        options: How it opens.
+    The heads of `shown` are those shown at first, and the only ones sent if the text is long.
+    `revision` is that of the last selection that the view reported; `options`: how it opens.
     """
     num_layers, num_heads = shown.attentions.shape[:2]
     of, heads, tokens = shown.weights, shown.heads, shown.input

@@ -22,12 +22,9 @@ OPTION_CHOICES = {"order": ("weight", "text")}
 
 
 def message(steps: HeadSteps, revision: int = 0, options: ViewOptions = DEFAULT_OPTIONS) -> bytes:
-    """Return what the view draws: queries and keys [T, K], scores and weights [T, T].
+    """Return what the view draws: queries and keys [T, K], scores and weights [T, T], NaN as such.
 
-    Args:
-        steps: May contain NaN, shown as such.
-        revision: Of the last selection that the view reported.
-        options: How it opens.
+    `revision` is that of the last selection that the view reported; `options`: how it opens.
     """
     neurons, tokens = steps.neurons, steps.input
     header = {

@@ -67,12 +67,9 @@ def message(
     options: ViewOptions = DEFAULT_OPTIONS,
     marks: SpecialTokens = BERT,
 ) -> bytes:
-    """Return what the overview draws.
+    """Return what the overview draws; `marks`: what the checkpoint calls [CLS] and [SEP].
 
-    Args:
-        layer, heads: The open layer and its open heads; empty for all.
-        options: How it opens.
-        marks: What the checkpoint calls [CLS] and [SEP].
+    Of the open layer `heads` are open, empty for all; `options`: how it opens.
     """
     small, measures = transport.encode(shown.thumbnails), shown.measures
     num_layers, num_heads, size = small.codes.shape[:3]
