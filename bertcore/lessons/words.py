@@ -5,7 +5,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bertcore.analysis.compare.before_after import SMALL_POINTS
-from bertcore.analysis.shared.inputs import best_pieces, masked_encoding, word_log_probabilities
+from bertcore.analysis.shared.inputs import (
+    best_pieces,
+    masked_encoding,
+    text_positions,
+    word_log_probabilities,
+)
 from bertcore.analysis.words.epoch_masks import corrupt
 from bertcore.analysis.words.next_sentence import pair_variants, score_pairs
 from bertcore.analysis.words.predictions import MaskPredictions, fill_in_turn, predict_masks
@@ -121,11 +126,8 @@ def without_right(bert: Model, text_a: str, text_b: str | None) -> Found:
     """Whether the best word loses 5 points or more ("other") once all that follows is hidden."""
     found = hidden(bert, text_a, text_b)
     encoding = bert.tokenize(text_a, text_b)
-    shown = [
-        place
-        for place, token_id in enumerate(encoding.input_ids)
-        if encoding.text_ids[place] >= 0 and token_id != bert.tokenizer.mask_id
-    ]
+    ids, mask_id = encoding.input_ids, bert.tokenizer.mask_id
+    shown = [place for place in text_positions(encoding) if ids[place] != mask_id]
     after = [place for place in shown if place > found.position]
     if not after:
         raise NotShownError("The hidden word is the last of its text: nothing follows it.")

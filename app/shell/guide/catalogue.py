@@ -33,11 +33,8 @@ def shipped(code: str = ENGLISH) -> Mapping[str, Lesson]:
 
 def lessons(code: str = ENGLISH) -> Mapping[str, Lesson]:
     """Return the same, and after them those of the server's own folder that can be read now."""
-    found = own_lessons.read_folder(policy().lessons, shipped())
-    of_folder = {
-        name: replace(one, language=code) for name, one in found if not isinstance(one, str)
-    }
-    return {**shipped(code), **of_folder}
+    found = own_lessons.read_folder(policy().lessons, shipped(), code)
+    return {**shipped(code), **{name: one for name, one in found if isinstance(one, Lesson)}}
 
 
 def faults() -> dict[str, str]:

@@ -180,8 +180,7 @@ def draw(lesson: Lesson, page: str, run_page: Callable[[], None]) -> None:
     DONE.key()
     if in_class.door():
         return
-    if lesson.name.removesuffix(catalogue.AGAIN) not in catalogue.shipped():
-        own_lessons.follow()
+    own_lessons.follow()
     step = lesson.step(STEP.value)
     names = "guide", "figure", "question"
     head, figure, below = (st.container(key=f"lesson_{name}") for name in names)

@@ -3,11 +3,13 @@
 import functools
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
 from bertcore.lessons.lesson import Lesson, Step, name_of, read_lesson
+from bertcore.lessons.translation import ENGLISH
 
 from ...navigation import PAGES, REMOVED
 from ...server.learners import is_teacher
@@ -22,12 +24,15 @@ _SECONDS = 2.0
 _State = tuple[int, int]
 
 
-def read_folder(folder: Path | None, taken: Collection[str]) -> Iterator[tuple[str, Lesson | str]]:
+def read_folder(
+    folder: Path | None, taken: Collection[str], code: str = ENGLISH
+) -> Iterator[tuple[str, Lesson | str]]:
     """Yield the name of each file's lesson, and the lesson or all that is wrong with the file.
 
     Args:
         folder: None for no files.
         taken: Names of other lessons.
+        code: The visitor's language, in which the lesson is taken to be.
     """
     names = {*taken}
     for path in _files(folder)[:MOST]:
@@ -35,7 +40,7 @@ def read_folder(folder: Path | None, taken: Collection[str]) -> Iterator[tuple[s
         if name in names:
             yield name, f"{path.name}: there is another lesson {name!r}. Rename the file."
         else:
-            yield name, _read(path, _state(path))
+            yield name, _read(path, _state(path), code)
         names.add(name)
 
 
@@ -64,9 +69,10 @@ def faults_of(step: Step) -> Iterator[str]:
 
 
 def is_written_here() -> bool:
-    """Return whether this visitor reads what is wrong with a file; in a class the teacher does."""
+    """Return whether this visitor reads what is wrong with a file, as a class does not."""
     about = policy()
-    return about.lessons is not None and (about.school_class is None or is_teacher())
+    is_alone = about.school_class is None and not about.is_closed
+    return about.lessons is not None and (is_alone or is_teacher())
 
 
 def follow() -> None:
@@ -99,10 +105,10 @@ def _state(path: Path) -> _State:
     return about.st_mtime_ns, about.st_size
 
 
-@functools.lru_cache(maxsize=2 * MOST)
-def _read(path: Path, _: _State) -> Lesson | str:
+@functools.lru_cache(maxsize=4 * MOST)
+def _read(path: Path, _: _State, code: str) -> Lesson | str:
     try:
-        lesson = read_lesson(path)
+        lesson = replace(read_lesson(path), language=code)
     except OSError as error:
         return f"{path.name} cannot be read ({error.strerror})."
     except ValueError as error:

@@ -41,10 +41,7 @@ def lesson(
         print_functions(as_json=as_json)
         return
     if action != "check" or file is None:
-        raise ValueError(
-            f"lesson {action!r} is unknown, or lacks its file. Type: bertscope lesson check FILE, "
-            "or bertscope lesson functions"
-        )
+        raise ValueError(f"lesson {action}: type bertscope lesson check FILE, or lesson functions.")
     read = read_lesson(file)
     bert = bertcore.load(checkpoint)
     table = make_table("step", "title", "page", "answer", "on the second text", right=("step",))

@@ -51,7 +51,7 @@ def print_functions(*, as_json: bool) -> None:
             answer = step.answer
             if answer is None or any(row["answer"] == answer.name for row in rows):
                 continue
-            about = {
+            row = {
                 "page": step.address(None)[0],
                 "answer": answer.name,
                 "kind": f"{answer.kind}: {', '.join(answer.names)}".rstrip(": "),
@@ -63,7 +63,7 @@ def print_functions(*, as_json: bool) -> None:
                 "facts": " ".join(f"{{{fact}}}" for fact in answer.facts),
                 "example": step.question,
             }
-            rows.append(about)
+            rows.append(row)
     rows.sort(key=lambda row: row["page"])
     if as_json:
         print_json(rows)

@@ -53,7 +53,7 @@ def test_the_functions_stand_by_page_with_a_question_each() -> None:
         assert block.startswith(f"page: {row['page']}\nanswer: {row['answer']}\n")
         assert block.endswith(f"\nexample: {row['example']}")
     assert [row["page"] for row in rows] == sorted(row["page"] for row in rows)
-    assert "unknown, or lacks its file" in invoke("lesson", "check").stderr
+    assert "lesson check FILE, or lesson functions" in invoke("lesson", "check").stderr
 
 
 @pytest.mark.parametrize(("page", "answer", "words"), cases("wrong_lessons"))

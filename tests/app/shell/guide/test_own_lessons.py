@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.server.policy import decide, policy
 from app.shell.guide import catalogue, own_lessons
@@ -121,3 +122,30 @@ def test_the_example_of_the_manual_is_taken_beside_the_others(folder: Path) -> N
     write(folder / "my-lesson.toml", example[1])
     own_lessons.check(folder, catalogue.shipped())
     assert catalogue.find("my-lesson") is not None
+
+
+def test_a_class_does_not_read_what_is_wrong(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder / "mine.toml", "no")
+    stated = replace(policy(), lessons=folder, is_closed=True)
+    for module in (catalogue, own_lessons):
+        monkeypatch.setattr(module, "policy", lambda: stated)
+    assert not page_of("lessons").run().error
+    monkeypatch.setattr(own_lessons, "is_teacher", lambda: True)
+    assert "not TOML" in page_of("lessons").run().error[0].value
+
+
+def test_a_lesson_whose_file_is_wrong_is_not_drawn(folder: Path) -> None:
+    def script() -> None:
+        from app.shell.guide import guide
+
+        assert guide.draw_fault() == (guide.current() is None)
+
+    write(folder / "mine.toml", GOOD)
+    app = AppTest.from_function(script)
+    app.session_state["lesson"] = "mine"
+    assert not ok(app.run()).info
+    write(folder / "mine.toml", GOOD.replace("page = ", "pge = "))
+    app.run()
+    assert not app.exception
+    assert "pge" in app.error[0].value
+    assert [button.key for button in app.button] == ["lesson_leave"]
