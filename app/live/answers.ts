@@ -390,7 +390,7 @@ function symmetric(texts: Texts, given: Given): Found {
   const there = weights[other];
   const back = rowOf(squareOf(texts, Number(facts.layer), Number(facts.head)), other, texts.length)[position];
   const name = Math.abs(there - back) <= ALIKE_WEIGHTS * Math.max(there, back) ? "similar" : back < there ? "less" : "more";
-  return found(name, { ...facts, other: texts.token(other), there, back });
+  return found(name, { ...facts, other: texts.token(other), place: other, there, back });
 }
 
 function headsThatAgree(texts: Texts, given: Given): Found {

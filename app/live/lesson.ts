@@ -84,11 +84,11 @@ export function judge(step: Step, found: Found, chosen: Fact, language: Language
 type Judged = [why: string, facts: Record<string, Fact>, isRight: boolean];
 
 function judgeOption(step: Step, found: Found, chosen: string, language: Language): Judged {
-  const [mine, best] = [chosen, String(found.answer)].map((name) => {
+  const isRight = chosen === String(found.answer) || found.also.includes(chosen);
+  const [mine, best] = [chosen, isRight ? chosen : String(found.answer)].map((name) => {
     const { text, value } = found.options.find((option) => option.name === name) ?? { text: name, value: "" };
     return { text: said(text, language), value: said(value, language) };
   });
-  const isRight = chosen === String(found.answer) || found.also.includes(chosen);
   const mistaken = isRight ? [] : Object.entries(step.because).filter(([fact]) => String(found.facts[fact]) === chosen);
   const why = mistaken.length ? mistaken[mistaken.length - 1][1] : isRight ? step.right : step.wrong;
   return [why, { ...found.facts, chosen: mine.text, chosen_value: mine.value, answer: best.text, answer_value: best.value }, isRight];

@@ -163,7 +163,7 @@ def _sizes(bert: Model) -> dict[str, int]:
     }
 
 
-@answer(Kind.CHOICE, facts="token position other layer head there back", names="similar more less")
+@answer(Kind.CHOICE, facts="token other place layer head there back", names="similar more less")
 def symmetric(bert: Model, text_a: str, text_b: str | None, layer: int = 0, head: int = 0) -> Found:
     """Whether the way back has as much weight as the way there: "similar", "more" or "less".
 
@@ -178,7 +178,7 @@ def symmetric(bert: Model, text_a: str, text_b: str | None, layer: int = 0, head
     there = float(row.weights[other])
     back = float(trace.attentions[layer, head, other, row.position])
     name = "similar" if abs(there - back) <= _SIMILAR * max(there, back) else "more"
-    facts = {**row.facts, "other": trace.tokens[other], "there": there, "back": back}
+    facts = row.facts | {"other": trace.tokens[other], "place": other, "there": there, "back": back}
     return Found("less" if name == "more" and back < there else name, facts)
 
 
@@ -327,7 +327,7 @@ def _special(
 
 @answer(
     Kind.CHOICE,
-    facts="token position layer attended weight influence attended_influence changed change",
+    facts="token layer attended weight attended_influence changed changed_place change influence",
     names="same other",
 )
 def most_influence(bert: Model, text_a: str, text_b: str | None, layer: int) -> Found:
@@ -347,12 +347,12 @@ def most_influence(bert: Model, text_a: str, text_b: str | None, layer: int) -> 
     total = float(changes[others].sum())
     facts: dict[str, Fact] = {
         "token": trace.tokens[place],
-        "position": place,
         "layer": layer,
         "attended": trace.tokens[attended],
         "weight": float(weights[attended]),
         "attended_influence": float(changes[attended]) / total,
         "changed": trace.tokens[changed],
+        "changed_place": changed,
         "change": float(weights[changed]),
         "influence": float(changes[changed]) / total,
     }

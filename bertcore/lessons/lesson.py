@@ -393,7 +393,7 @@ def judge(step: Step, found: Found, chosen: str | float) -> Judgement:
     best = names.index(str(found.answer))
     mine = names.index(chosen)
     if mine == best or chosen in found.also:
-        return Judgement(True, mine, best)
+        return Judgement(True, mine, mine)  # of several that are right, the learner's own
     equal = (fact for fact in step.because if str(found.facts[fact]) == chosen)
     return Judgement(False, mine, best, next(equal, ""))
 
