@@ -25,6 +25,7 @@ from bertcore.model.architecture.families import Capability
 from .on_demand import pd
 from .plots import Figure
 from .plots.charts import Chart
+from .plots.tables import at
 
 if TYPE_CHECKING:
     from .parts.html_file.chart import Data
@@ -60,6 +61,11 @@ def tidy(result: Any) -> Data:
     if (rows := tidy_rows(result)) is None:
         raise TypeError(f"{type(result).__name__} is no table; its view needs `table=`.")
     return pd.DataFrame(rows)
+
+
+def tidy_at(place: str) -> Callable[[object], Data]:
+    """Return what makes the table of what is at a place of a result."""
+    return lambda result: tidy(at(result, place))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,19 +6,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bertcore.analysis.compare.before_after import SMALL_KL, SMALL_POINTS, WordShift
-from bertcore.model.model import NextSentence
+from bertcore.analysis.compare.before_after import SMALL_KL, SMALL_POINTS
 
 from ..on_demand import pd
 from . import theme
-from .cell_table import cell_table, tabulate
+from .cell_table import tabulate
 from .charts import Chart
 from .figure import Figure, subplots
 from .formats import percent, shorten, signed
+from .tables import Frames, at, columns
 
 NOTHING: Mapping[int, str] = MappingProxyType({})
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A
@@ -158,42 +158,34 @@ def points_title(rows: pd.DataFrame) -> str:
 
 
 def word_table(
-    shifts: Sequence[WordShift],
-    mask: str,
-    hidden: Mapping[int, str] = NOTHING,
-    runs: Sequence[str] = ("before", "after"),
-) -> pd.DataFrame:
-    """Return a row for each mask and word.
+    shifts: str, runs: Sequence[str] = ("before", "after"), originals: str = ""
+) -> Frames:
+    """Return what makes a table of a row for each mask and word of a result.
 
     Args:
-        mask: The checkpoint's mask token.
-        hidden: Position -> the token that was hidden there, where it is known.
+        shifts: Where its shifts are; its `mask` is the checkpoint's token.
         runs: Names of the two runs.
+        originals: Where the tokens are that were hidden, by position, if they are known.
     """
-    if not shifts:
-        raise ValueError("there is no mask that both runs have, so there are no words to compare.")
-    rows = (
-        (s.position, mask, hidden.get(s.position, ""), s.divergence, word, p, q, 100 * (q - p))
-        for s in shifts
-        for word, p, q in zip(s.words, s.before.tolist(), s.after.tolist(), strict=True)
-    )
-    names = "position mask hidden kl_nats piece p_{} p_{} difference_points".format(*runs)
-    return tabulate(names, rows)
+
+    def table(result: Any) -> pd.DataFrame:
+        hidden = dict(at(result, originals)) if originals else NOTHING
+        rows = [
+            (s.position, result.mask, hidden.get(s.position, ""), s.divergence, word, p, q)
+            for s in at(result, shifts)
+            for word, p, q in zip(s.words, s.before.tolist(), s.after.tolist(), strict=True)
+        ]
+        if not rows:
+            raise ValueError("there is no mask that both runs have: no words to compare.")
+        names = [f"p_{run}" for run in runs]
+        table = tabulate(f"position mask hidden kl_nats piece {' '.join(names)}", rows)
+        return table.assign(difference_points=100 * (table[names[1]] - table[names[0]]))
+
+    return table
 
 
-def next_table(
-    first: NextSentence | None,
-    second: NextSentence | None,
-    runs: Sequence[str] = ("before", "after"),
-) -> pd.DataFrame:
-    """Return the next-sentence answers of two runs."""
-    if first is None or second is None:
-        raise ValueError("there is no sentence B, so there is no next-sentence answer.")
-    rows = [("B follows A", first.is_next, second.is_next)]
-    return tabulate("answer p_{} p_{}".format(*runs), rows)
-
-
-def head_table(values: Mapping[str, NDArray[np.floating]]) -> pd.DataFrame:
-    """Return a row for each head, with a column for each named array [L, H]."""
-    num_layers, num_heads = next(iter(values.values())).shape
-    return cell_table({"layer": range(num_layers)}, {"head": range(num_heads)}, **values)
+def next_table(first: str, second: str, runs: Sequence[str] = ("before", "after")) -> Frames:
+    """Return what makes a table of the next-sentence answers at two places of a result."""
+    places = {f"p_{run}": f"{of}.is_next" for run, of in zip(runs, (first, second), strict=True)}
+    why_not = "there is no sentence B, so there is no next-sentence answer."
+    return columns(why_not, answer=["B follows A"], **places)

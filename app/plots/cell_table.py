@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +30,22 @@ def cell_table(
     >>> cell_table({"layer": [0, 1]}, {"head": [0, 1]}, bits=[[1, 2], [3, 4]]).values.tolist()
     [[0, 0, 1], [0, 1, 2], [1, 0, 3], [1, 1, 4]]
     """
-    first, second = pd.DataFrame(rows), pd.DataFrame(columns)
-    table = first.merge(second, how="cross")
-    for name, cells in values.items():
-        flat = np.broadcast_to(cells, (len(first), len(second))).ravel()
+    return crossed([pd.DataFrame(rows), pd.DataFrame(columns)], values)
+
+
+def crossed(axes: Sequence[pd.DataFrame], values: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """Return a row for each combination of the rows of some tables, with the cells of arrays.
+
+    Args:
+        values: Arrays with a dimension for each table; one with fewer is repeated along the last.
+    """
+    table, shape = axes[0], tuple(map(len, axes))
+    for axis in axes[1:]:
+        table = table.merge(axis, how="cross")
+    for name, of in values.items():
+        cells = np.asarray(of)
+        cells = cells.reshape(cells.shape + (1,) * (len(shape) - cells.ndim))
+        flat = np.broadcast_to(cells, shape).ravel()
         table[name] = flat.astype(np.float64) if flat.dtype.kind == "f" else flat
     return table
 

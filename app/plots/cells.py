@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bertcore.analysis.compare.cka import LayerSimilarity
 from bertcore.base.states import state_names
 
-from ..on_demand import pd
 from . import theme
-from .cell_table import cell_table
 from .figure import Figure, Properties, Shades, trace
+from .tables import Frames, cells
 
 
 def cell_text(
@@ -70,11 +68,11 @@ def numbered(
     }
 
 
-def similarity_table(similarity: LayerSimilarity) -> pd.DataFrame:
-    """Return a row for each pair of hidden states."""
-    first, second = map(state_names, similarity.cka.shape)
-    numbers = {"cka": similarity.cka, "chance": similarity.chance}
-    return cell_table({"state_first": first}, {"state_second": second}, **numbers)
+def similarity_table(place: str = "") -> Frames:
+    """Return what makes a table of a row for each pair of hidden states at a place of a result."""
+    first, second = {"state_first": state_names}, {"state_second": state_names}
+    before = f"{place}." if place else ""
+    return cells(first, second, cka=f"{before}cka", chance=f"{before}chance")
 
 
 def add_clicks(

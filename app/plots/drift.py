@@ -11,16 +11,25 @@ from bertcore.analysis.compare.weight_drift import Drift
 
 from ..on_demand import pd
 from .cell_table import records
+from .tables import Frames, at
 
 
-def drift_table(drifts: Mapping[Any, Drift], *keys: str) -> pd.DataFrame:
-    """Return a row for each part; `keys` are the columns of what identifies it.
+def drift_table(place: str, *keys: str) -> Frames:
+    """Return what makes a table of a row for each of the parts at a place of a result.
 
     A change of what was all zeros has no length to be a part of: NaN. ValueError without a part.
+
+    Args:
+        keys: Columns of what identifies a part.
     """
-    if not drifts:
-        raise ValueError("no weights of these checkpoints are known as parts of encoder layers.")
-    names = pd.DataFrame([*drifts], columns=[*keys])
-    numbers = ("cosine", "norm_first", "norm_second", "num_weights", "num_changed")
-    table = names.join(records(drifts.values(), "relative_change=relative", *numbers))
-    return table.assign(turn=1 - table["cosine"]).replace(np.inf, np.nan)
+
+    def table(result: Any) -> pd.DataFrame:
+        drifts: Mapping[Any, Drift] = at(result, place)
+        if not drifts:
+            raise ValueError("no weights of these checkpoints are known parts of encoder layers.")
+        names = pd.DataFrame([*drifts], columns=[*keys])
+        numbers = ("cosine", "norm_first", "norm_second", "num_weights", "num_changed")
+        table = names.join(records(drifts.values(), "relative_change=relative", *numbers))
+        return table.assign(turn=1 - table["cosine"]).replace(np.inf, np.nan)
+
+    return table

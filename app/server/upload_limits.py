@@ -180,7 +180,7 @@ async def _refuse(
     scope: Scope, receive: Receive, send: Send, session: str, status: int, sentence: str
 ) -> None:
     log.warning("refused: an upload (%d)", status)
-    # Its upload box says only that the request failed with a status; see shell.signals.
+    # Its upload box says only that the request failed with a status; see browser/signals.py.
     while len(refused) >= MAX_REFUSED:
         refused.pop(next(iter(refused)), None)
     refused[session] = sentence

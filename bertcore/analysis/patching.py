@@ -66,6 +66,14 @@ class PatchPair:
     """Position in the first version and in the second of each token that both have, [N]."""
 
     @property
+    def tokens_first(self) -> Sequence[str]:
+        return self.first.tokens
+
+    @property
+    def tokens_second(self) -> Sequence[str]:
+        return self.second.tokens
+
+    @property
     def changed(self) -> tuple[bool, ...]:
         """Whether the tokens of each column differ, [N]."""
         return tuple(self.first.input_ids[i] != self.second.input_ids[j] for i, j in self.columns)

@@ -10,6 +10,11 @@ def state_name(state: int) -> str:
     return f"after layer {state - 1}" if state else "input"
 
 
+def after_layers(num_layers: int) -> list[str]:
+    """Return the name of the hidden state after each layer."""
+    return state_names(num_layers + 1)[1:]
+
+
 def state_names(num_states: int) -> list[str]:
     """Return the name of each of L+1 hidden states."""
     return [state_name(state) for state in range(num_states)]

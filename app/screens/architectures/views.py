@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bertcore.analysis.space.position_table import PositionTables, position_tables
+from bertcore.analysis.space.position_table import position_tables
 from bertcore.analysis.words.continuation import Continuation, MaskWriting, WrittenTexts, write_both
 from bertcore.analysis.words.leakage import Returned, words_returned
 from bertcore.analysis.words.readings import ApartReading, Reading, Sights, read_three_ways
 from bertcore.model.architecture.objectives import MASKED_LM_PROB
 
 from ...on_demand import pd
-from ...plots import ON_AXIS, Figure, cell_table, shorten, tabulate, theme
+from ...plots import ON_AXIS, Figure, shorten, tabulate, theme
 from ...plots.charts import Grid, Lines
+from ...plots.tables import cells, columns, stacked
 from ...view import View
 
 BERT, GPT, ELMO = ("BERT", "GPT", "ELMo")
@@ -40,23 +41,19 @@ def sights_table(sights: Sights) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def returned_table(returned: Returned) -> pd.DataFrame:
-    """Return a row for each token of each network: its share that comes back."""
-    networks = [(BERT, returned.both.tokens, returned.both.shares.returned)]
-    if returned.left is not None:
-        left = returned.left
-        networks.append((GPT, left.tokens, left.shares.reaches_the_one_before))
-    tables = [
-        pd.DataFrame({"network": name, "token": tokens, "comes_back": shares})
-        for name, tokens, shares in networks
-    ]
-    return pd.concat(tables, ignore_index=True)
+RETURNED = stacked(
+    "network",
+    {
+        BERT: columns(token="both.tokens", comes_back="both.shares.returned"),
+        GPT: columns(token="left.tokens", comes_back="left.shares.reaches_the_one_before"),
+    },
+)
 
 
 def returned_bars(returned: Returned, place: int = -1) -> Figure:
     """Draw how much of each token comes back, a bar for each network; name the place in bold."""
     fig, colours = Figure(), {BERT: theme.SEGMENT_A, GPT: theme.SEGMENT_B}
-    for name, rows in returned_table(returned).groupby("network", sort=False):
+    for name, rows in RETURNED(returned).groupby("network", sort=False):
         fig.add(
             "bar",
             x=list(range(len(rows))),
@@ -94,25 +91,6 @@ def written_table(written: WrittenTexts) -> pd.DataFrame:
     return tabulate("network step position token probability", rows)
 
 
-def cosine_table(tables: PositionTables) -> pd.DataFrame:
-    """Return a row for each pair of positions of each table."""
-    places = range(len(tables.learned_cosines))
-    return pd.concat(
-        cell_table({"position": places}, {"other": places}, cosine=cosines).assign(table=name)
-        for name, cosines in (
-            ("learned: position ", tables.learned_cosines),
-            ("sinusoids: position ", tables.sinusoid_cosines),
-        )
-    )
-
-
-def distance_table(tables: PositionTables) -> pd.DataFrame:
-    """Return the mean cosine at each distance, for each table."""
-    means = {"learned": tables.learned_by_distance, "sinusoids": tables.sinusoids_by_distance}
-    table = pd.DataFrame({"places apart": range(len(tables.learned)), **means})
-    return table.melt("places apart", var_name="table", value_name="mean_cosine")
-
-
 SIGHTS = View(
     name="who-sees-whom",
     question="Who sees whom, and what does each guess?",
@@ -131,7 +109,7 @@ LEAK = View(
     question="How much of each word comes back to its own place?",
     of=words_returned,
     figure=returned_bars,
-    table=returned_table,
+    table=RETURNED,
     fills=lambda returned: {
         "num_left": len(returned.both.tokens) - 1,
         "num_hidden": max(1, round(MASKED_LM_PROB * len(returned.both.tokens))),
@@ -170,7 +148,13 @@ POSITION_TABLES = View(
     name="positions-beside-sinusoids",
     question="How do learned positions compare with sinusoids?",
     of=position_tables,
-    table=cosine_table,
+    table=stacked(
+        "table",
+        {
+            f"{name}: position ": cells({"position": range}, {"other": range}, cosine=of)
+            for name, of in (("learned", "learned_cosines"), ("sinusoids", "sinusoid_cosines"))
+        },
+    ),
     chart=Grid(
         row="position",
         column="other",
@@ -196,8 +180,21 @@ POSITION_DISTANCES = View(
     name="positions-by-distance",
     question="How alike are positions that are far apart?",
     of=position_tables,
-    table=distance_table,
-    chart=Lines(x="places apart", y="mean_cosine", by="table", form=".2f", y_title="mean cosine"),
+    table=stacked(
+        "table",
+        {
+            name: columns(places_apart=range, mean_cosine=f"{name}_by_distance")
+            for name in ("learned", "sinusoids")
+        },
+    ),
+    chart=Lines(
+        x="places_apart",
+        y="mean_cosine",
+        by="table",
+        form=".2f",
+        x_title="places apart",
+        y_title="mean cosine",
+    ),
     fills=lambda tables: {"num": len(tables.learned), "mean": f"{tables.cosines.mean():z.2f}"},
     needs=frozenset({"positions"}),
     how=(

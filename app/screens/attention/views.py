@@ -1,17 +1,11 @@
 """What the page shows: each view is a function of the core, a picture, and how to read it."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from bertcore.analysis.heads.attention import (
     AttentionMap,
-    AttentionOverview,
-    HeadSteps,
-    LayerAttention,
     all_neurons,
     attention_map,
     attention_overview,
@@ -31,42 +25,11 @@ from ...parts.canvas.neurons import neurons
 from ...parts.canvas.overview import overview
 from ...plots import Figure, cell_table
 from ...plots.charts import Grid
+from ...plots.tables import arrays, tensors
 from ...view import View
 
-Arrays = dict[str, NDArray[np.generic]]
-
-
-def _measures(shown: AttentionOverview) -> Arrays:
-    of = shown.measures
-    return {field.name: getattr(of, field.name).numpy() for field in fields(of)}
-
-
-def layer_arrays(shown: LayerAttention) -> Arrays:
-    """Return one layer as arrays: `attention` float32 [H, T, T], `tokens`, `segment_ids`."""
-    return {
-        "attention": shown.weights.float().numpy(),
-        "tokens": np.array(shown.input.tokens),
-        "segment_ids": np.array(shown.input.segment_ids),
-    }
-
-
-def _map_arrays(shown: AttentionMap) -> Arrays:
-    name = "attention" if shown.unit == "weight" else "fractions"
-    return {name: shown.values, "tokens": np.array(shown.input.tokens)}
-
-
-def neuron_arrays(steps: HeadSteps) -> Arrays:
-    """Return one head's steps as arrays: queries, keys [T, K], scores, attention [T, T], mask."""
-    neurons = steps.neurons
-    mask = {} if neurons.allowed is None else {"allowed": neurons.allowed.numpy()}
-    return {
-        "queries": neurons.queries.numpy(),
-        "keys": neurons.keys.numpy(),
-        "scores": neurons.scores.numpy(),
-        "attention": steps.weights.numpy(),
-        **mask,
-        "tokens": np.array(steps.input.tokens),
-    }
+LAYER_ARRAYS = arrays(attention="weights", tokens="input.tokens", segment_ids="input.segment_ids")
+MAP_ARRAYS = arrays(fractions="values", tokens="input.tokens")
 
 
 def masked_words(allowed: Tensor | None) -> str:
@@ -91,7 +54,7 @@ OVERVIEW = View(
     question="What do the other heads do?",
     of=attention_overview,
     part=overview.part,
-    table=_measures,
+    table=tensors("measures"),
     how=(
         "One map per head: rows are layers, columns are heads, both counted from 0. Click a head "
         "to open it below.\n\n"
@@ -108,7 +71,7 @@ LINES = View(
     question="Which tokens do the heads of a layer attend to?",
     of=layer_attention,
     part=lines.part,
-    table=layer_arrays,
+    table=LAYER_ARRAYS,
     how=(
         "Each line goes from a token (left) to one that it attends to (right). The thicker the "
         "line, the more attention.\n\n"
@@ -127,7 +90,7 @@ MAP = View(
     question="How strongly does each token attend to each other?",
     of=attention_map,
     part=heat_map.part,
-    table=_map_arrays,
+    table=arrays(attention="values", tokens="input.tokens"),
     how=heat_map.HOW + "{note}",
     fills=lambda shown: _note(shown.input.note),
 )
@@ -140,7 +103,7 @@ NORMS = View(
     question="How much does each token receive from each other?",
     of=norm_map,
     part=heat_map.part,
-    table=_map_arrays,
+    table=MAP_ARRAYS,
     needs=frozenset({"parts"}),
     how=(
         "How long the vector is that the row's token receives from the column's.\n\n"
@@ -154,7 +117,7 @@ ZEROING = View(
     question="How far does each token change without the value of each other?",
     of=zeroing_map,
     part=heat_map.part,
-    table=_map_arrays,
+    table=MAP_ARRAYS,
     needs=frozenset({"parts"}),
     how=(
         "How far the row's vector turns at the end of the layer if the column's value is zero in "
@@ -169,7 +132,7 @@ ROLLOUT = View(
     question="How much of each token of the text reaches a layer?",
     of=rollout_map,
     part=heat_map.part,
-    table=_map_arrays,
+    table=MAP_ARRAYS,
     how=(
         "How much of each token of the text (columns) reaches the row's token by this layer.\n\n"
         "The map is the product of ½ I + ½ A over the layers (Abnar and Zuidema 2020); of one "
@@ -188,7 +151,14 @@ NEURONS = View(
     question="How is a weight computed?",
     of=head_steps,
     part=neurons.part,
-    table=neuron_arrays,
+    table=arrays(
+        queries="neurons.queries",
+        keys="neurons.keys",
+        scores="neurons.scores",
+        attention="weights",
+        allowed="neurons.allowed",
+        tokens="input.tokens",
+    ),
     needs=frozenset({"queries"}),
     fills=lambda steps: {
         "head_width": steps.neurons.queries.shape[-1],
@@ -217,7 +187,7 @@ BERTVIZ = View(
     question="What does each head attend to, as BertViz draws it?",
     of=layer_attention,
     part=bertviz.part,
-    table=layer_arrays,
+    table=LAYER_ARRAYS,
     how=_BERTVIZ,
 )
 BERTVIZ_NEURONS = View(
@@ -225,12 +195,7 @@ BERTVIZ_NEURONS = View(
     question="How is a weight computed, as BertViz draws it?",
     of=all_neurons,
     part=bertviz.part,
-    table=lambda shown: {
-        "queries": shown.queries.float().numpy(),
-        "keys": shown.keys.float().numpy(),
-        "attention": shown.attentions.float().numpy(),
-        "tokens": np.array(shown.input.tokens),
-    },
+    table=arrays(queries="queries", keys="keys", attention="attentions", tokens="input.tokens"),
     needs=frozenset({"queries"}),
     how=_BERTVIZ,
 )
@@ -271,13 +236,13 @@ DECODER = View(
     question="What does the decoder attend to as it writes?",
     of=decoder_trace,
     figure=decoder_map,
-    table=lambda decoder: {
-        "attention": decoder.attentions.float().numpy(),
-        "cross_attention": decoder.cross_attentions.float().numpy(),
-        "tokens": np.array(decoder.tokens),
-        "source_tokens": np.array(decoder.source_tokens),
-        "most_probable_next": np.array(decoder.written),
-    },
+    table=arrays(
+        attention="attentions",
+        cross_attention="cross_attentions",
+        tokens="tokens",
+        source_tokens="source_tokens",
+        most_probable_next="written",
+    ),
     needs=frozenset({"decoder"}),
     how=(
         "Each row is a token that the decoder reads; from its state the decoder writes the next "

@@ -19,8 +19,9 @@ from bertcore.analysis.bias.associations import MOST_EXACT
 from bertcore.base.states import state_name
 
 from ...on_demand import pd
-from ...plots import records, tabulate
+from ...plots import tabulate
 from ...plots.charts import AFTER_LAYER, Curve, Grid, Intervals, LayerCurves
+from ...plots.tables import columns
 from ...view import View
 
 WAYS = ("as it is", "neutralised", "LEACE")
@@ -96,11 +97,10 @@ ASSOCIATIONS = View(
     name="bias-associations",
     question="Are names and words of groups closer to some attributes?",
     of=run_association_tests,
-    table=lambda outcomes: records(
-        outcomes,
-        "test=test.name",
-        "effect_size=association.effect_size",
-        "p_value=association.p_value",
+    table=columns(
+        test="*.test.name",
+        effect_size="*.association.effect_size",
+        p_value="*.association.p_value",
     ),
     chart=Intervals(
         name="test",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import numpy as np
-
 from bertcore.analysis import (
     compare_answers,
     compare_heads,
@@ -20,10 +18,11 @@ from bertcore.base.states import state_name
 from ...on_demand import pd
 from ...parts.canvas.heat_map import heat_map
 from ...plots import label_name, percent, shorten, theme
-from ...plots.before_after import AFTER, BEFORE, Pairs, head_table, points_title
+from ...plots.before_after import AFTER, BEFORE, Pairs, points_title
 from ...plots.cells import similarity_table
 from ...plots.charts import AFTER_LAYER, Curve, Grid, Intervals, LayerCurves, Lines
 from ...plots.drift import drift_table
+from ...plots.tables import arrays, head_cells
 from ...view import View
 
 NAMES = ("first", "second")
@@ -61,7 +60,7 @@ def layers_table(compared: ComparedAnswers) -> pd.DataFrame:
 
 def diagonal_table(compared: LayersComparison) -> pd.DataFrame:
     """Return a row for each hidden state that both have."""
-    table = similarity_table(compared.similarity)
+    table = CKA.table(compared)
     return table[table["state_first"] == table["state_second"]]
 
 
@@ -117,7 +116,7 @@ HEADS = View(
     name="compare-heads",
     question="Which heads attend differently?",
     of=compare_heads,
-    table=lambda change: head_table({"divergence_bits": change}),
+    table=head_cells(divergence_bits=""),
     chart=Grid(
         row="layer",
         column="head",
@@ -137,18 +136,16 @@ ONE_HEAD = View(
     name="compare-head",
     question="Where does one head look in both?",
     of=head_in_both,
-    table=lambda both: {
-        f"{prefix}{name}": np.array(values)
-        for prefix, pair in (("", both.weights), ("tokens_", both.tokens))
-        for name, values in zip(NAMES, pair, strict=True)
-    },
+    table=arrays(
+        first="weights.0", second="weights.1", tokens_first="tokens.0", tokens_second="tokens.1"
+    ),
     how=heat_map.HOW,
 )
 WEIGHTS = View(
     name="compare-weights",
     question="Which weights moved, and how far?",
     of=weight_drift,
-    table=lambda drift: drift_table(drift.layers, "layer", "part"),
+    table=drift_table("layers", "layer", "part"),
     chart=Grid(row="layer", column="part", value="relative_change", title="", titles=("layer", "")),
     how=(
         "Each cell is one matrix of a layer; the brighter it is, the further training moved its "
@@ -164,7 +161,7 @@ OTHERS = View(
     name="compare-others",
     question="How far did the parts outside the layers move?",
     of=weight_drift,
-    table=lambda drift: drift_table(drift.others, "part"),
+    table=drift_table("others", "part"),
     chart=Intervals(
         name="part",
         number=lambda parts: [percent(p) if p == p else "–" for p in parts["relative_change"]],
@@ -183,7 +180,7 @@ CKA = View(
     name="compare-cka",
     question="Which layers are alike, over many texts?",
     of=compare_layers,
-    table=lambda compared: similarity_table(compared.similarity),
+    table=similarity_table("similarity"),
     chart=Grid(
         row="state_first",
         column="state_second",

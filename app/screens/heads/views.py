@@ -12,9 +12,9 @@ from bertcore.analysis.heads.sinks import Sink, find_sinks
 
 from ...on_demand import pd
 from ...plots import BERT, Figure, SpecialTokens, error_bars, records, theme
-from ...plots.before_after import head_table
 from ...plots.charts import Grid, Intervals
 from ...plots.special_tokens import relabelled
+from ...plots.tables import head_cells
 from ...view import View
 from .answer import best, cell_meaning, interval_text
 from .names import HABITS, NamedMeasure, all_measured, listed
@@ -44,7 +44,7 @@ def head_grid(
         for layer, head in np.ndindex(*mean.shape)
     ]
     fig = CELLS.draw(
-        head_table({"mean": mean}).assign(words=words),
+        head_cells(mean="")(mean).assign(words=words),
         form=".0%" if measured.is_fraction else ".1f",
         bounds=(0.0, float(np.nanmax(mean, initial=0.0))),
         title=theme.escape(measured.title),
@@ -110,7 +110,8 @@ def heads_table(report: HeadReport) -> pd.DataFrame:
     """Return a row for each head and measure or relation: mean, interval, baseline, cases."""
     tables = []
     for measured in all_measured(report).values():
-        table = head_table(measured.values(report)._asdict())
+        values = measured.values(report)
+        table = head_cells(**{name: name for name in values._fields})(values)
         table.insert(2, "measure", measured.name)
         table.insert(3, "direction", measured.direction)
         numbers = {"baseline": measured.baseline(report), "cases": measured.count(report)}

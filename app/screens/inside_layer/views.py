@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from bertcore.analysis.mixing.head_rows import HeadRows, head_rows
@@ -23,8 +19,9 @@ from bertcore.analysis.words.logit_attribution import (
 from bertcore.analysis.words.token_in_layer import TokenInLayer, token_in_layer
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, plain, shorten, signed, subplots, tabulate, theme
+from ...plots import Figure, plain, shorten, signed, subplots, tabulate, theme
 from ...plots.charts import Grid, Words
+from ...plots.tables import arrays, cells, columns, tensors
 from ...view import View
 from .drawing import (
     COMPONENT,
@@ -51,12 +48,6 @@ WORDS_HOW = (
     "fire most do not always matter most. The words that a neuron raises mean little in a small "
     "model."
 )
-
-
-def tensors(result: Any) -> dict[str, NDArray[Any]]:
-    """Return the tensors of a result by name."""
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
-    return {name: value.numpy() for name, value in values.items() if isinstance(value, Tensor)}
 
 
 def about_token(token: TokenInLayer) -> Mapping[str, object]:
@@ -245,7 +236,7 @@ LAYER = View(
     name="inside-layer",
     question="What does the layer do to this token?",
     of=token_in_layer,
-    table=lambda token: tensors(token.parts),
+    table=tensors("parts"),
     part=lambda token: COMPONENT.part(layer_sheet(token).message()),
     fills=about_token,
     needs=frozenset({"parts"}),
@@ -263,15 +254,11 @@ ALL_TOKENS = View(
     name="all-tokens-in-layer",
     question="What does the layer do to all tokens?",
     of=layer_stages,
-    table=lambda stages: cell_table(
-        {
-            "position": range(len(stages.tokens)),
-            "token": stages.tokens,
-            "firing_neurons": stages.firing,
-        },
-        {"stage": stages.stages},
-        norm=stages.norms.T,
-        cosine=stages.cosines.T,
+    table=cells(
+        {"position": range, "token": "tokens", "firing_neurons": "firing"},
+        {"stage": "stages"},
+        norm="norms.T",
+        cosine="cosines.T",
     ),
     part=lambda stages, selected=0: COMPONENT.part(stages_message(stages, selected)),
     fills=lambda stages: {"layer": stages.layer, "num_neurons": f"{stages.num_neurons:,}"},
@@ -325,13 +312,7 @@ SOURCES = View(
     name="who-wrote-from-tokens",
     question="From which tokens did the heads take it?",
     of=logit_attribution,
-    table=lambda shares: pd.DataFrame(
-        {
-            "position": range(len(shares.tokens)),
-            "token": shares.tokens,
-            "share": shares.sources.sum((0, 1)).numpy(),
-        }
-    ),
+    table=columns(position=range, token="tokens", share="of_tokens"),
     chart=Words(text="token", value="share", digits=2, scale_title="lowers ← share → raises"),
     needs=frozenset({"parts", "mlm"}),
     how=(
@@ -344,7 +325,7 @@ WORD_HEAD = View(
     name="masked-word-head",
     question="How does the last vector become a word?",
     of=masked_word_steps,
-    table=tensors,
+    table=tensors(),
     part=lambda steps: COMPONENT.part(word_sheet(steps).message()),
     needs=frozenset({"parts", "mlm"}),
     how=(
@@ -359,7 +340,7 @@ POOLER = View(
     name="pooler",
     question="What does the pooler make of the first token?",
     of=pooler_steps,
-    table=tensors,
+    table=tensors(),
     part=lambda steps: COMPONENT.part(pooler_sheet(steps).message()),
     needs=frozenset({"parts", "pooler"}),
     how=(
@@ -372,10 +353,7 @@ HEAD_ROWS = View(
     question="Which rows of W_q are a head's?",
     of=head_rows,
     figure=rows_figure,
-    table=lambda head: {
-        "rows": head.weight[head.start : head.end].float().numpy(),
-        **({} if head.bias is None else {"bias": head.bias.float().numpy()}),
-    },
+    table=arrays(rows="rows", bias="bias"),
     fills=lambda head: {
         **{name: getattr(head, name) for name in ("name", "start", "end", "head", "num_stored")},
         "size": head.end - head.start,
@@ -395,16 +373,15 @@ TOY_HEAD = View(
     question="Which query copies one value, and which averages two?",
     of=toy_head,
     figure=toy_figure,
-    table=lambda head: pd.DataFrame(
-        {
-            "token": TOKENS,
-            "key_x": head.keys[:, 0],
-            "key_y": head.keys[:, 1],
-            "score": head.scores,
-            "weight": head.weights,
-            "value": VALUES,
-        }
-    ).assign(output=head.output),
+    table=columns(
+        token=TOKENS,
+        key_x="keys.T.0",
+        key_y="keys.T.1",
+        score="scores",
+        weight="weights",
+        value=VALUES,
+        output="output",
+    ),
     how=(
         "A made-up head of two dimensions, whatever the text: try to copy C, to average A and B, "
         "and to average all four.\n\n"

@@ -33,7 +33,7 @@ from bertcore.analysis.attribution import (
     run_file,
 )
 from bertcore.analysis.health.checkpoint_doctor import Diagnosis
-from bertcore.base.states import state_names
+from bertcore.base.states import after_layers
 from bertcore.training.evaluation.breakdown import Calibration
 
 from ...on_demand import pd
@@ -53,6 +53,7 @@ from ...plots.cell_table import wrong_answers
 from ...plots.charts import Bars, Grid, Intervals, Lines, Words, kind_boxes
 from ...plots.figure import trace
 from ...plots.formats import in_form
+from ...plots.tables import cells, head_cells
 from ...view import View, tidy
 
 # ---- the answer to a text ----
@@ -426,12 +427,10 @@ LAYERS = View(
     name="inspect-layers",
     question="In which layer do the words act?",
     of=explain_layers,
-    table=lambda explanation: cell_table(
-        {"state": state_names(1 + len(explanation.words))[1:]},
-        pd.DataFrame({"word": [word.text for word in explanation.source.words]}).reset_index(
-            names="place"
-        ),
-        conductance=explanation.words,
+    table=cells(
+        {"state": after_layers},
+        {"place": range, "word": "source.words.*.text"},
+        conductance="words",
     ),
     chart=Grid(
         row="state",
@@ -836,11 +835,7 @@ ENTROPY = View(
     name="attention-entropy",
     question="Is attention uniform?",
     of=examine,
-    table=lambda diagnosis: cell_table(
-        {"layer": range(diagnosis.entropies.shape[0])},
-        {"head": range(diagnosis.entropies.shape[1])},
-        entropy=diagnosis.entropies,
-    ),
+    table=head_cells(entropy="entropies"),
     chart=Grid(
         row="layer",
         column="head",

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bertcore.analysis.compare.cka import NUM_PERMUTATIONS, LayerSimilarity
 from bertcore.analysis.probes import ProbeReport, run_probes
@@ -28,6 +27,7 @@ from ...on_demand import pd
 from ...plots import Figure, cell_table, plain, records, shorten
 from ...plots.cells import similarity_table
 from ...plots.charts import AFTER_LAYER, Curve, Grid, Intervals, LayerCurves
+from ...plots.tables import columns
 from ...view import View
 from .map_figures import in_context, travel
 
@@ -76,24 +76,6 @@ def coordinates_table(mapped: PointMap) -> pd.DataFrame:
     rows = cell_table({"state": state_names(len(coordinates))}, points, **axes)
     texts = [table.sentences[i].text for i in table.sentence_ids]
     return rows.assign(text=texts * len(coordinates))
-
-
-def by_state(of: object, *names: str, **more: NDArray[np.floating]) -> pd.DataFrame:
-    """Return a row for each hidden state with attributes [L+1] of a result; a number is that of
-    all."""
-    columns = {name: getattr(of, name) for name in names} | more
-    num_states = max(np.size(values) for values in columns.values())
-    return pd.DataFrame({"state": state_names(num_states), **columns})
-
-
-def separation_table(mapped: PointMap) -> pd.DataFrame:
-    """Return a row for each hidden state; ValueError if there are no labels to separate."""
-    if mapped.separation is None:
-        raise ValueError(
-            "there are no labels to separate: give sentences with at least two labels, each of "
-            "which two or more have."
-        )
-    return by_state(mapped.separation, "silhouette", "purity", "chance")
 
 
 def scores_table(report: ProbeReport) -> pd.DataFrame:
@@ -221,7 +203,14 @@ SEPARATION = View(
     name="layer-map-labels",
     question="Where do the labels separate?",
     of=map_points,
-    table=separation_table,
+    table=columns(
+        "there are no labels to separate: give sentences with at least two labels, each of which "
+        "two or more have.",
+        state=state_names,
+        silhouette="separation.silhouette",
+        purity="separation.purity",
+        chance="separation.chance",
+    ),
     fills=separation_fills,
     chart=curves(
         ("purity", "neighbours with the same label", 0),
@@ -241,12 +230,12 @@ FAITHFULNESS = View(
     name="layer-map-truth",
     question="How faithful is the map?",
     of=map_points,
-    table=lambda mapped: by_state(
-        mapped.faithfulness,
-        "trustworthiness",
-        "continuity",
-        "overlap",
-        variance_shown=mapped.layer_map.explained.sum(1),
+    table=columns(
+        state=state_names,
+        trustworthiness="faithfulness.trustworthiness",
+        continuity="faithfulness.continuity",
+        overlap="faithfulness.overlap",
+        variance_shown="layer_map.variance_shown",
     ),
     fills=faithfulness_fills,
     chart=curves(
@@ -271,8 +260,12 @@ COSINES = View(
     name="layer-map-isotropy",
     question="How alike are the vectors?",
     of=point_cosines,
-    table=lambda measured: by_state(
-        measured.geometry, "any_pair", "same_word", "corrected", pair=measured.of_pair
+    table=columns(
+        state=state_names,
+        any_pair="geometry.any_pair",
+        same_word="geometry.same_word",
+        corrected="geometry.corrected",
+        pair="of_pair",
     ),
     fills=cosines_fills,
     chart=curves(
@@ -295,7 +288,7 @@ SIMILARITY = View(
     name="layer-map-cka",
     question="How alike are the layers?",
     of=point_similarity,
-    table=similarity_table,
+    table=similarity_table(),
     fills=similarity_fills,
     chart=Grid(
         row="state_first",

@@ -15,15 +15,16 @@ from bertcore.analysis.attribution.masked_word import (
 from bertcore.analysis.words.candidates import Candidate, score_candidates
 from bertcore.analysis.words.continuation_scores import ContinuationScore, score_continuations
 from bertcore.analysis.words.epoch_masks import Corruption, corrupt
-from bertcore.analysis.words.lens import Lens, Trajectories, layer_predictions, word_trajectories
+from bertcore.analysis.words.lens import Trajectories, layer_predictions, word_trajectories
 from bertcore.analysis.words.next_words import next_surprise, predict_next
-from bertcore.analysis.words.predictions import MaskPredictions, predict_masks, replaced_tokens
+from bertcore.analysis.words.predictions import predict_masks, replaced_tokens
 from bertcore.analysis.words.surprise import Surprise, surprise
-from bertcore.base.states import state_name, state_names
+from bertcore.base.states import state_names
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, exactly, percent, plain, records, shorten, tabulate, theme
+from ...plots import Figure, exactly, percent, plain, records, shorten, tabulate, theme
 from ...plots.charts import AFTER_LAYER, Bars, Boxes, Grid, Intervals, Lines, Words, kind_boxes
+from ...plots.tables import cells, columns, from_one
 from ...view import View
 
 CERTAIN_BITS = 12  # bits at the end of the surprise scale: one in 4,096
@@ -38,17 +39,17 @@ WHAT_HAPPENED = {
 # ---- predictions ----
 
 
-def best_words(predictions: MaskPredictions) -> pd.DataFrame:
-    """Return a row for each mask and rank."""
-    masks = {
-        "position": predictions.positions,
-        "mask": [predictions.mask] * len(predictions.positions),
-        "hidden": pd.Series(predictions.originals, dtype=object),
-        "hidden_rank": pd.array(predictions.original_ranks, dtype="Int64"),
-    }
-    ranks = {"rank": range(1, predictions.words.shape[1] + 1)}
-    words, probabilities = predictions.words, predictions.probabilities
-    return cell_table(masks, ranks, piece=words, p=probabilities)
+BEST_TABLE = cells(
+    {
+        "position": "positions",
+        "mask": "mask",
+        "hidden": "originals",
+        "hidden_rank": "original_ranks",
+    },
+    {"rank": from_one},
+    piece="words",
+    p="probabilities",
+)
 
 
 def mask_title(words: pd.DataFrame) -> str:
@@ -80,28 +81,7 @@ def score_notes(scores: pd.DataFrame) -> list[str]:
 # ---- layers ----
 
 
-def lens_words(lens: Lens) -> pd.DataFrame:
-    """Return a row for each hidden state, position and rank."""
-    state, place, rank = (at.ravel() for at in np.indices(lens.words.shape))
-    return pd.DataFrame(
-        {
-            "state": [*map(state_name, state.tolist())],
-            "position": np.array(lens.positions)[place],
-            "token": [lens.tokens[n] for n in place],
-            "entropy_bits": lens.entropy[state, place].astype(float),
-            "rank": rank + 1,
-            "piece": lens.words.ravel(),
-            "p": lens.probabilities.ravel().astype(float),
-        }
-    )
-
-
-def ranks_table(path: Trajectories) -> pd.DataFrame:
-    """Return a row for each hidden state and word."""
-    states, words = {"state": state_names(len(path.ranks))}, {"word": path.words}
-    return cell_table(states, words, rank=path.ranks, p=path.probabilities)
-
-
+RANKS_TABLE = cells({"state": state_names}, {"word": "words"}, rank="ranks", p="probabilities")
 RANK_LINES = Lines(
     x="state",
     y="rank",
@@ -117,7 +97,7 @@ RANK_LINES = Lines(
 
 def rank_curves(path: Trajectories, *, accent: str | None = None) -> Figure:
     """Draw the rank of each word from layer to layer, on a logarithmic scale, 1 on top."""
-    table = ranks_table(path)
+    table = RANKS_TABLE(path)
     fig = RANK_LINES.draw(table)
     for line in fig.traces:
         if accent and line["name"] == theme.escape(shorten(accent)):
@@ -169,17 +149,13 @@ REPLACED_P = "probability of being replaced"
 # ---- surprise ----
 
 
-def guesses_table(surprise: Surprise) -> pd.DataFrame:
-    """Return a row for each token."""
-    return pd.DataFrame(
-        {
-            "position": surprise.positions,
-            "token": surprise.tokens,
-            "bits": surprise.bits,
-            "best_guess": surprise.best_words,
-            "p_best_guess": surprise.best_probabilities,
-        }
-    )
+GUESSES = columns(
+    position="positions",
+    token="tokens",
+    bits="bits",
+    best_guess="best_words",
+    p_best_guess="best_probabilities",
+)
 
 
 def ticked(guesses: pd.DataFrame) -> list[str]:
@@ -248,7 +224,7 @@ PREDICTIONS = View(
     name="masked-words",
     question="What does BERT put there?",
     of=predict_masks,
-    table=best_words,
+    table=BEST_TABLE,
     chart=BEST_WORDS,
     needs=frozenset({"mlm"}),
     how=(
@@ -298,7 +274,7 @@ SURPRISE = View(
     name="surprise",
     question="Which tokens surprise BERT?",
     of=surprise,
-    table=guesses_table,
+    table=GUESSES,
     fills=perplexity,
     chart=SURPRISES,
     needs=frozenset({"mlm"}),
@@ -342,7 +318,7 @@ NEXT_WORDS = View(
     name="next-words",
     question="What comes next?",
     of=predict_next,
-    table=best_words,
+    table=BEST_TABLE,
     chart=BEST_WORDS,
     needs=frozenset({"next"}),
     how=(
@@ -355,7 +331,7 @@ NEXT_SURPRISE = View(
     name="next-surprise",
     question="What surprises it, reading from left to right?",
     of=next_surprise,
-    table=guesses_table,
+    table=GUESSES,
     fills=perplexity,
     chart=SURPRISES,
     needs=frozenset({"next"}),
@@ -394,7 +370,14 @@ LENS = View(
     name="lens",
     question="What would BERT predict after each layer?",
     of=layer_predictions,
-    table=lens_words,
+    table=cells(
+        {"state": state_names},
+        {"position": "positions", "token": "tokens"},
+        {"rank": from_one},
+        entropy_bits="entropy",
+        piece="words",
+        p="probabilities",
+    ),
     chart=Grid(
         row="state",
         column="rank",
@@ -428,7 +411,7 @@ RANKS = View(
     question="How does each word's rank change from layer to layer?",
     of=word_trajectories,
     figure=rank_curves,
-    table=ranks_table,
+    table=RANKS_TABLE,
     needs=frozenset({"lens"}),
     how=(
         "Rank 1 is the most probable word of the vocabulary. A curve that rises shows where the "
@@ -441,9 +424,7 @@ ATTRIBUTION = View(
     name="masked-word-attribution",
     question="Which words made BERT guess this?",
     of=attribute_word,
-    table=lambda word: pd.DataFrame(
-        {"position": range(len(word.tokens)), "token": word.tokens, "share": word.shares}
-    ),
+    table=columns(position=range, token="tokens", share="shares"),
     chart=Words(text="token", value="share", digits=2, scale_title="lowers ← share → raises"),
     needs=frozenset({"mlm", "lens"}),
     fills=about_attribution,
@@ -495,9 +476,7 @@ MASKING = View(
     question="How is the training data masked?",
     of=corrupt,
     figure=masking_strip,
-    table=lambda drawn: pd.DataFrame(  # a token that was not chosen keeps its None
-        {"token": drawn.tokens, "shown": drawn.input_tokens, "action": drawn.actions}, dtype=object
-    ),
+    table=columns(token="tokens", shown="input_tokens", action="actions"),
     fills=lambda drawn: {"chosen": drawn.num_chosen, "num_tokens": len(drawn.tokens)},
     how=(
         "The sentence as an example of the training: {chosen} of its {num_tokens} tokens must be "

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bertcore.analysis.compare.minimal_pair import (
     AlignedLikelihoods,
     Alignment,
-    Column,
     aligned_attention,
     aligned_likelihoods,
     compare_pair,
 )
-from bertcore.analysis.patching import SIDES, VersionsPatched, patch_versions
+from bertcore.analysis.patching import SIDES, PatchPair, VersionsPatched, patch_versions
 from bertcore.base.states import state_names
 from bertcore.training.grammar import PairScore, accuracies, bundled_pairs, score_bundled_pairs
 
 from ...on_demand import pd
 from ...plots import ON_AXIS, cell_table, exactly, plain, records, shorten, signed
-from ...plots.before_after import head_table, mask_pairs, next_pairs, next_table, word_table
+from ...plots.before_after import mask_pairs, next_pairs, next_table, word_table
 from ...plots.charts import Grid, Intervals
+from ...plots.tables import Frames, at, cells, head_cells
 from ...view import View
 
 RUNS = ("first", "second")
@@ -32,24 +33,24 @@ COLUMN = "phenomenon"
 # ---- tables ----
 
 
-def columns_table(
-    first: Sequence[str], second: Sequence[str], columns: Sequence[Column | tuple[int, int]]
-) -> pd.DataFrame:
-    """Return a row for each aligned token: its places and tokens, empty where one is missing."""
-    firsts, seconds = zip(*columns, strict=True)
-    return pd.DataFrame(
-        {
-            "column": range(len(columns)),
-            "position_first": pd.array(firsts, dtype="Int64"),
-            "position_second": pd.array(seconds, dtype="Int64"),
-            "token_first": ["" if i is None else first[i] for i in firsts],
-            "token_second": ["" if j is None else second[j] for j in seconds],
-        }
-    )
+def aligned(prefix: str = "", place: str = "alignment") -> Frames:
+    """Return what makes a table of the aligned tokens: places and tokens, "" where one is missing.
 
+    Args:
+        prefix: Of the names of the columns.
+        place: Where a result has columns and tokens of both.
+    """
 
-def of_alignment(alignment: Alignment) -> pd.DataFrame:
-    return columns_table(alignment.tokens_first, alignment.tokens_second, alignment.columns)
+    def table(result: Any) -> pd.DataFrame:
+        of: Alignment | PatchPair = at(result, place)
+        both = zip(zip(*of.columns, strict=True), (of.tokens_first, of.tokens_second), strict=True)
+        columns: dict[str, Any] = {"column": range(len(of.columns))}
+        for run, (places, tokens) in zip(RUNS, both, strict=True):
+            columns[f"position_{run}"] = pd.array(places, dtype="Int64")
+            columns[f"token_{run}"] = ["" if i is None else tokens[i] for i in places]
+        return pd.DataFrame(columns).add_prefix(prefix)
+
+    return table
 
 
 def token_names(frame: pd.DataFrame, prefix: str = "") -> list[str]:
@@ -67,9 +68,7 @@ def likelihoods_table(both: AlignedLikelihoods) -> pd.DataFrame:
     """Return a row for each version, and their difference, and each token that has a score."""
     values = {**dict(zip(RUNS, (both.first, both.second), strict=True))}
     values["first − second"] = both.first - both.second
-    table = cell_table(
-        {"version": [*values]}, of_alignment(both.alignment), nats=[*values.values()]
-    )
+    table = cell_table({"version": [*values]}, aligned()(both), nats=[*values.values()])
     has_score = table.groupby("column")["nats"].transform("count") > 0
     return table[has_score].reset_index(drop=True)
 
@@ -125,7 +124,7 @@ WORDS = View(
     name="minimal-pair-words",
     question="Which words does BERT put there?",
     of=compare_pair,
-    table=lambda pair: word_table(pair.shifts, pair.mask, runs=RUNS),
+    table=word_table("shifts", RUNS),
     chart=mask_pairs(*RUNS),
     needs=frozenset({"mlm"}),
     how=(
@@ -140,7 +139,7 @@ NEXT_SENTENCE = View(
     name="minimal-pair-next-sentence",
     question="Does B follow A?",
     of=compare_pair,
-    table=lambda pair: next_table(pair.next_first, pair.next_second, RUNS),
+    table=next_table("next_first", "next_second", RUNS),
     chart=next_pairs(*RUNS),
     needs=frozenset({"nsp"}),
     how=(
@@ -182,11 +181,7 @@ VECTORS = View(
     name="minimal-pair-vectors",
     question="How does each token's vector differ?",
     of=compare_pair,
-    table=lambda pair: cell_table(
-        {"state": state_names(len(pair.hidden_change))},
-        of_alignment(pair.alignment),
-        one_minus_cosine=pair.hidden_change,
-    ),
+    table=cells({"state": state_names}, aligned(), one_minus_cosine="hidden_change"),
     chart=Grid(
         row="state",
         column="column",
@@ -208,7 +203,7 @@ HEADS = View(
     name="minimal-pair-heads",
     question="Which heads differ most?",
     of=compare_pair,
-    table=lambda pair: head_table({"divergence_bits": pair.attention_change}),
+    table=head_cells(divergence_bits="attention_change"),
     chart=Grid(
         row="layer",
         column="head",
@@ -229,12 +224,8 @@ ATTENTION = View(
     name="minimal-pair-attention",
     question="What does each token attend to?",
     of=aligned_attention,
-    table=lambda attention: cell_table(
-        of_alignment(attention.alignment).add_prefix("from_"),
-        of_alignment(attention.alignment).add_prefix("to_"),
-        first=attention.first,
-        second=attention.second,
-        difference=attention.second - attention.first,
+    table=cells(
+        aligned("from_"), aligned("to_"), first="first", second="second", difference="difference"
     ),
     chart=Grid(
         row="from_column",
@@ -259,11 +250,11 @@ PATCHING = View(
     name="minimal-pair-patching",
     question="Which hidden states carry the difference?",
     of=patch_versions,
-    table=lambda result: cell_table(
-        {"state": state_names(len(result.patched.values))},
-        columns_table(result.pair.first.tokens, result.pair.second.tokens, result.pair.columns),
-        logit_difference=result.patched.values,
-        share=result.patched.shares,
+    table=cells(
+        {"state": state_names},
+        aligned(place="pair"),
+        logit_difference="patched.values",
+        share="patched.shares",
     ),
     chart=Grid(
         row="state",

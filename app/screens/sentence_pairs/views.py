@@ -17,7 +17,6 @@ from bertcore.analysis.words.next_sentence import (
 )
 from bertcore.analysis.words.sentence_similarity import (
     SentenceMatrix,
-    SharedWords,
     shared_words,
     similarities,
 )
@@ -26,6 +25,7 @@ from bertcore.model.model import SentenceOrder
 from ...on_demand import pd
 from ...plots import Figure, cell_table, percent, records, theme
 from ...plots.charts import Grid, Intervals, Lines, Words
+from ...plots.tables import cells, columns, stacked
 from ...view import View
 
 NEXT_SENTENCE = ("B follows A", "B is a random text")
@@ -102,13 +102,6 @@ def matrix_table(matrix: SentenceMatrix) -> pd.DataFrame:
 def numbered(table: pd.DataFrame) -> list[str]:
     """Return the names of the rows of a matrix: number and sentence."""
     return [f"{n}  {text}" for n, text in zip(table["number_a"], table["text_a"], strict=True)]
-
-
-def words_table(shared: SharedWords) -> pd.DataFrame:
-    """Return a row for each word of both sentences."""
-    both = (("A", shared.words_a, shared.of_a), ("B", shared.words_b, shared.of_b))
-    parts = [pd.DataFrame({"sentence": s, "word": w, "part": p}) for s, w, p in both]
-    return pd.concat(parts, ignore_index=True)
 
 
 ANSWER = View(
@@ -205,7 +198,13 @@ SHARED = View(
     name="similar-words",
     question="Which words make up the cosine?",
     of=shared_words,
-    table=words_table,
+    table=stacked(
+        "sentence",
+        {
+            "A": columns(word="words_a", part="of_a"),
+            "B": columns(word="words_b", part="of_b"),
+        },
+    ),
     chart=Words(value="part", line="sentence", scale_title="part of the cosine"),
     how=(
         "Blue words raise the cosine, orange ones lower it; the numbers of either sentence add up "
@@ -221,10 +220,10 @@ WORD_PAIRS = View(
     name="similar-pairs",
     question="Which pairs of words make up the cosine?",
     of=shared_words,
-    table=lambda shared: cell_table(
-        {"place_a": range(len(shared.words_a)), "word_a": shared.words_a},
-        {"place_b": range(len(shared.words_b)), "word_b": shared.words_b},
-        part=shared.pairs,
+    table=cells(
+        {"place_a": range, "word_a": "words_a"},
+        {"place_b": range, "word_b": "words_b"},
+        part="pairs",
     ),
     chart=Grid(
         row="place_a",

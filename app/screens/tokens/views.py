@@ -40,8 +40,9 @@ from bertcore.model.tokenizer.growth import Growth
 from ...on_demand import pd
 from ...plots import Figure, cell_table, plain, subplots, tabulate, theme
 from ...plots.charts import Bars, Grid, Intervals, Lines
+from ...plots.tables import arrays
 from ...plots.token_flow import MAX_LABELS, axis_name, label_height, token_axis, token_frame
-from ...view import View
+from ...view import View, tidy_at
 
 STRIPS = {"token": "token", "segment": "+ segment", "position": "+ position", "sum": "= sum"}
 """The strips from top to bottom, with their labels."""
@@ -303,7 +304,7 @@ SUM = View(
     question="Which vectors are added up for each token?",
     of=sum_numbers,
     figure=sum_strips,
-    table=lambda numbers: numbers.parts,
+    table=tidy_at("parts"),
     fills=about_sum,
     how=(
         "BERT adds three vectors for each token: for the word, the sentence and the place. The sum "
@@ -368,7 +369,7 @@ POSITIONS = View(
     question="Which positions are alike?",
     of=position_similarity,
     figure=position_map,
-    table=lambda similarity: {"cosines": similarity.cosines},
+    table=arrays(cosines="cosines"),
     fills=lambda similarity: {"origin": ORIGINS[similarity.kind]},
     needs=frozenset({"positions"}),
     how=(

@@ -11,7 +11,7 @@ from bertcore.training.finetuning.label_curve import LabelCurve
 from ...on_demand import pd
 from ...plots import METRIC_NAMES, plain, tabulate
 from ...plots.charts import Lines
-from ...view import View, tidy
+from ...view import View, tidy_at
 from .replay_figure import replay_figure
 
 Panel = tuple[str, str]
@@ -155,7 +155,7 @@ LABELS = View(
     name="label-curve",
     question="How many labels are enough?",
     of=read_label_curve,
-    table=lambda curve: tidy(curve.points),
+    table=tidy_at("points"),
     chart=BY_LABELS,
     how=(
         "Each dot is how good a network is that learned from so many labels; higher is better.\n\n"

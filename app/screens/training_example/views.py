@@ -14,7 +14,7 @@ from ...plots import tabulate
 from ...plots.charts import Grid, Intervals
 from ...plots.drift import drift_table
 from ...sources.epoch_masks import EPOCHS as EPOCHS
-from ...view import View, tidy
+from ...view import View, tidy_at
 
 
 def example_table(example: TrainingExample) -> pd.DataFrame:
@@ -104,7 +104,7 @@ MOVED = View(
     name="step-layers",
     question="What did the step move?",
     of=train_once,
-    table=lambda trained: drift_table(trained.drift.layers, "layer", "part"),
+    table=drift_table("drift.layers", "layer", "part"),
     chart=Grid(
         row="layer",
         column="part",
@@ -127,7 +127,7 @@ MOVED_OTHERS = View(
     name="step-others",
     question="What did the step move outside the layers?",
     of=train_once,
-    table=lambda trained: drift_table(trained.drift.others, "part"),
+    table=drift_table("drift.others", "part"),
     chart=Intervals(
         name="part",
         value="relative_change",
@@ -160,7 +160,7 @@ PHASES = View(
     name="two-phases",
     question="What does fine-tuning keep of pretraining?",
     of=two_phases,
-    table=lambda phases: tidy(phases.parts),
+    table=tidy_at("parts"),
     chart=Intervals(
         name="part",
         value="relative_change",

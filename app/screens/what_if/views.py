@@ -16,13 +16,13 @@ from ...plots import Figure, cell_table, plain, shorten, shorten_middle, tabulat
 from ...plots.before_after import (
     Pairs,
     distance,
-    head_table,
     mask_pairs,
     next_pairs,
     next_table,
     word_table,
 )
 from ...plots.charts import Grid
+from ...plots.tables import cells, head_cells
 from ...view import View
 
 MOST_ANSWERS = 5  # words whose tags are shown: those whose tags moved most
@@ -118,7 +118,7 @@ def task_figure(effect: EffectOfChanges) -> Figure:
 
 def heads_table(effect: EffectOfChanges) -> pd.DataFrame:
     """Return a row for each head; a cross marks those that are off or in a skipped layer."""
-    table = head_table({"divergence_bits": effect.runs.attention_change})
+    table = head_cells(divergence_bits="runs.attention_change")(effect)
     silent = {*effect.silent}
     places = zip(table["layer"], table["head"], strict=True)
     return table.assign(off=["✕" if place in silent else "" for place in places])
@@ -225,7 +225,7 @@ def effect_grid(importance: HeadImportance, measure: str = "", *, is_dark: bool 
 
 def effect_table(importance: HeadImportance) -> pd.DataFrame:
     """Return a row for each head, with its effect on each measure."""
-    return head_table({name: getattr(importance, name) for name in importance.measures()})
+    return head_cells(**{name: name for name in importance.measures()})(importance)
 
 
 def meaning(importance: HeadImportance, measure: str = "") -> str:
@@ -270,7 +270,7 @@ WORDS = View(
     name="what-if-words",
     question="Which words does BERT put there?",
     of=what_if,
-    table=lambda effect: word_table(effect.runs.shifts, effect.mask, dict(effect.originals)),
+    table=word_table("runs.shifts", originals="originals"),
     chart=mask_pairs("before", "after"),
     needs=frozenset({"mlm", "parts"}),
     how=(
@@ -285,7 +285,7 @@ NEXT_SENTENCE = View(
     name="what-if-next-sentence",
     question="Does B follow A?",
     of=what_if,
-    table=lambda effect: next_table(effect.runs.next_before, effect.runs.next_after),
+    table=next_table("runs.next_before", "runs.next_after"),
     chart=next_pairs("before", "after"),
     needs=frozenset({"nsp", "parts"}),
     how=(
@@ -312,10 +312,10 @@ HIDDEN = View(
     name="what-if-hidden",
     question="How does each token's vector change?",
     of=what_if,
-    table=lambda effect: cell_table(
-        {"state": state_names(len(effect.runs.hidden_change))},
-        {"position": range(len(effect.tokens)), "token": effect.tokens},
-        one_minus_cosine=effect.runs.hidden_change,
+    table=cells(
+        {"state": state_names},
+        {"position": range, "token": "tokens"},
+        one_minus_cosine="runs.hidden_change",
     ),
     chart=Grid(
         row="state",

@@ -172,6 +172,11 @@ class AlignedAttention:
     version does not have. Rows sum to 1 without them."""
     second: NDArray[np.float32]
 
+    @property
+    def difference(self) -> NDArray[np.float32]:
+        """The second minus the first."""
+        return self.second - self.first
+
 
 @torch.no_grad()
 def aligned_attention(

@@ -28,6 +28,11 @@ class HeadRows:
     """Of the head's rows, [K]; None if there is none."""
 
     @property
+    def rows(self) -> Tensor:
+        """The head's rows, [K, D]."""
+        return self.weight[self.start : self.end]
+
+    @property
     def python(self) -> str:
         """Python that reads the rows with `transformers`, of a checkpoint opened as `bert`."""
         path = "model." + re.sub(r"\.(\d+)", r"[\1]", self.name)

@@ -70,6 +70,13 @@ class LayerMap:
     """"joint": one map for all layers. "separate": one for each, rotated to match the previous one.
     """
     notes: tuple[str, ...]
+
+    @property
+    def variance_shown(self) -> NDArray[np.float64]:
+        """Fraction of each layer's own variance in its map, [L+1]."""
+        shown: NDArray[np.float64] = self.explained.sum(1)
+        return shown
+
     """Notes for the reader, such as why PCA replaced another method; one sentence each."""
     axes: tuple[str, ...] = ()
     """What the axes are, if they are one's own."""

@@ -88,6 +88,11 @@ class LogitAttribution:
     neurons: Tensor
     """Share of each neuron, [L, F]; sums to the shares of "feed_forward"."""
 
+    @property
+    def of_tokens(self) -> Tensor:
+        """Share of all heads from each token, [T]."""
+        return self.sources.sum((0, 1))
+
     def total(self, *kinds: PartKind, layer: int | None = None) -> float:
         """Return the sum of the shares of some kinds, in all layers or in one."""
         return sum(

@@ -1,6 +1,7 @@
 """What a visitor's changes look like in an address, and the pictures of what they do."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,7 +41,8 @@ def test_what_is_no_drawing_is_left_out(text: str) -> None:
 
 def test_words_are_drawn_before_and_after_and_never_as_html() -> None:
     other = replace(shift(("a", "b")), position=5)
-    table = figures.word_table([shift(), other], "[MASK]", {3: "river"})
+    effect = SimpleNamespace(shifts=(shift(), other), mask="[MASK]", originals=((3, "river"),))
+    table = figures.word_table("shifts", originals="originals")(effect)
     fig = figures.mask_pairs("before", "after").draw(table)
     before, after, labels = fig.plotly().data[:3]
     assert (list(before.x), list(after.x)) == ([0.5, 0.25], pytest.approx([0.2, 0.4]))

@@ -1,0 +1,156 @@
+"""What makes a view's table of a result: each function here returns one, from places in the result.
+
+A place is where a column's values are: "tokens"; "pair.first.tokens", of an attribute; "weights.0",
+of an item; "words.*.text", of each item; "", the result itself. It can also be a function of the
+number of rows, such as `range` or `state_names`, or the values themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..on_demand import pd
+from .cell_table import crossed
+
+Place: TypeAlias = "str | Callable[[int], Iterable[Any]] | Sequence[Any]"
+Frames: TypeAlias = "Callable[[object], pd.DataFrame]"
+Axis: TypeAlias = "Mapping[str, Place] | Frames"
+"""The columns that say what each row of an array is, or what makes them of the result."""
+Arrays: TypeAlias = "dict[str, NDArray[Any]]"
+
+
+def at(result: Any, place: str) -> Any:
+    """Return what is at a place of a result; None if there is nothing on the way there.
+
+    >>> at([1 + 2j, 3j], "*.imag"), at(1j, "imag"), at(None, "imag")
+    ([2.0, 3.0], 1.0, None)
+    """
+    first, _, rest = place.partition(".")
+    if not first or result is None:
+        return result
+    if first == "*":
+        return [at(each, rest) for each in result]
+    return at(result[int(first)] if first.isdigit() else getattr(result, first), rest)
+
+
+def from_one(count: int) -> range:
+    """Return the numbers of ranks."""
+    return range(1, count + 1)
+
+
+def columns(missing: str = "", **places: Place) -> Frames:
+    """Return what makes a table of columns; a single value stands in each row.
+
+    Args:
+        missing: What the ValueError says if there is nothing at a place; if not given, such a
+            column is left out.
+
+    >>> columns(place=from_one, y="*.imag")([1j, 2j]).values.tolist()
+    [[1.0, 1.0], [2.0, 2.0]]
+    """
+    return lambda result: _frame(result, places, None, missing)
+
+
+def cells(*axes: Axis, missing: str = "", **places: str) -> Frames:
+    """Return what makes a table of a row for each cell of arrays, which have as many dimensions
+    as there are axes; one with fewer is repeated along the last ones.
+
+    Args:
+        missing: As for `columns`.
+
+    >>> cells({"layer": range}, {"head": range}, bits="")([[1, 2], [3, 4]]).values.tolist()
+    [[0, 0, 1], [0, 1, 2], [1, 0, 3], [1, 1, 4]]
+    """
+
+    def table(result: Any) -> pd.DataFrame:
+        arrays = arrays_at(result, places)
+        if missing and len(arrays) < len(places):
+            raise ValueError(missing)
+        shape = next(array.shape for array in arrays.values() if array.ndim == len(axes))
+        frames = [
+            axis(result) if callable(axis) else _frame(result, axis, count, "")
+            for axis, count in zip(axes, shape, strict=True)
+        ]
+        return crossed(frames, arrays)
+
+    return table
+
+
+def head_cells(**places: str) -> Frames:
+    """Return what makes a table of a row for each head, from arrays [L, H]."""
+    return cells({"layer": range}, {"head": range}, **places)
+
+
+def stacked(by: str, tables: Mapping[str, Frames]) -> Frames:
+    """Return what makes one table of several, named in the column `by`; empty ones are left out."""
+
+    def table(result: Any) -> pd.DataFrame:
+        frames = {name: make(result) for name, make in tables.items()}
+        parts = [frame.assign(**{by: name}) for name, frame in frames.items() if len(frame)]
+        return pd.concat(parts, ignore_index=True)
+
+    return table
+
+
+def arrays(**places: str) -> Callable[[object], Arrays]:
+    """Return what makes named arrays, without those that a result does not have."""
+    return lambda result: arrays_at(result, places)
+
+
+def tensors(place: str = "") -> Callable[[object], Arrays]:
+    """Return what makes named arrays of the tensors of a dataclass at a place."""
+
+    def table(result: Any) -> Arrays:
+        found = at(result, place)
+        values = {field.name: getattr(found, field.name) for field in fields(found)}
+        return {name: as_array(of) for name, of in values.items() if hasattr(of, "detach")}
+
+    return table
+
+
+def arrays_at(result: Any, places: Mapping[str, str]) -> Arrays:
+    """Return the arrays at the places of a result that are there."""
+    found = {name: at(result, place) for name, place in places.items()}
+    return {name: as_array(of) for name, of in found.items() if of is not None}
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """Return values as an array; half precision of a tensor becomes float32."""
+    if not hasattr(values, "detach"):
+        return np.asarray(values)
+    is_half = values.is_floating_point() and values.element_size() < 4
+    array: NDArray[Any] = (values.float() if is_half else values).numpy()
+    return array
+
+
+def _frame(
+    result: Any, places: Mapping[str, Place], count: int | None, missing: str
+) -> pd.DataFrame:
+    found = {of: at(result, p) if isinstance(p, str) else p for of, p in places.items()}
+    if missing and any(values is None for values in found.values()):
+        raise ValueError(missing)
+    found = {name: values for name, values in found.items() if values is not None}
+    if count is None:
+        sizes = [np.shape(values) for values in found.values() if not callable(values)]
+        count = max((shape[0] for shape in sizes if shape), default=0)
+    return pd.DataFrame(
+        {name: _column(v(count) if callable(v) else v) for name, v in found.items()},
+        index=range(count),
+    )
+
+
+def _column(values: Any) -> Any:
+    """Return values as a column: None is missing among whole numbers, and else stays as it is."""
+    if hasattr(values, "detach"):
+        return as_array(values)
+    if isinstance(values, list | tuple) and None in values:
+        whole = all(isinstance(value, int | None) for value in values) and any(
+            value is not None for value in values
+        )
+        return pd.array(values, dtype="Int64") if whole else pd.Series(values, dtype=object)
+    return values if isinstance(values, str | np.ndarray) or np.ndim(values) == 0 else [*values]
