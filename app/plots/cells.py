@@ -68,11 +68,16 @@ def numbered(
     }
 
 
-def similarity_table(place: str = "") -> Frames:
-    """Return what makes a table of a row for each pair of hidden states at a place of a result."""
+def similarity_table(place: str = "", *, same: bool = False) -> Frames:
+    """Return what makes a table of a row for each pair of hidden states at a place of a result.
+
+    Args:
+        same: Whether of a state with itself alone.
+    """
     first, second = {"state_first": state_names}, {"state_second": state_names}
     before = f"{place}." if place else ""
-    return cells(first, second, cka=f"{before}cka", chance=f"{before}chance")
+    every = cells(first, second, cka=f"{before}cka", chance=f"{before}chance")
+    return (lambda result: every(result).query("state_first == state_second")) if same else every
 
 
 def add_clicks(

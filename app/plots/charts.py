@@ -30,7 +30,8 @@ class Chart(ABC):
     """
 
     only: Mapping[str, Any] = field(default_factory=dict)
-    """Column -> the value of the rows that are drawn, or None for missing; the download has all."""
+    """Column -> the value of the rows that are drawn, or several, or None for missing; the download
+    has all."""
 
     def draw(self, frame: pd.DataFrame, **changes: Any) -> Figure:
         """Return the figure of a frame.
@@ -40,7 +41,8 @@ class Chart(ABC):
         """
         chart = replace(self, **changes) if changes else self
         for of, value in chart.only.items():
-            frame = frame[frame[of].isna() if value is None else frame[of] == value]
+            wanted = value if isinstance(value, tuple) else (value,)
+            frame = frame[frame[of].isna() if value is None else frame[of].isin(wanted)]
         return chart._draw(frame)
 
     @abstractmethod
@@ -458,6 +460,13 @@ class Grid(Chart):
         fig.update_yaxes(range=[shape[0] - 0.5, -0.5], showticklabels=place == 1, **at)
 
 
+def heads_grid(value: str, **fields: Any) -> Grid:
+    """Return the grid of a number of each head; `fields` are those of `Grid`."""
+    return Grid(
+        **{"row": "layer", "column": "head", "titles": ("layer", "head")} | fields, value=value
+    )
+
+
 ROW_PIXELS = 32
 LONGEST_NAME = 30
 _APART = 0.18  # distance of two dots in a row, in rows
@@ -470,8 +479,8 @@ class Intervals(Chart):
     The ends of the intervals are the columns `low` and `high`, NaN where there is none.
     """
 
-    name: str
-    """Column of the rows' names."""
+    name: Column
+    """The rows' names."""
     number: Column = ""
     """The cases in each row, which stand in brackets behind its name; its values if not given."""
     value: str
@@ -487,20 +496,21 @@ class Intervals(Chart):
     """In Plotly's HTML."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
+        frame = frame.assign(_name=column(frame, self.name))
         frame = frame.assign(_number=self._numbers(frame))
-        numbers = dict(zip(frame[self.name], frame["_number"], strict=True))
+        numbers = dict(zip(frame["_name"], frame["_number"], strict=True))
         rows = {name: row for row, name in enumerate(numbers)}
         groups = [*frame.groupby(self.by, sort=False)] if self.by else [("", frame)]
         fig = Figure()
         for place, (dots_name, dots) in enumerate(groups):
             offset = _APART * (place - (len(groups) - 1) / 2)
             dots = dots[dots[self.value].notna()]
-            heights = [rows[name] + offset for name in dots[self.name]]
+            heights = [rows[name] + offset for name in dots["_name"]]
             colour = theme.CATEGORICAL[place % len(theme.CATEGORICAL)]
             name, values = theme.escape(str(dots_name)), dots[self.value]
             nothing = pd.Series(np.nan, index=dots.index)
             low, high = (dots.get(end, nothing) for end in ("low", "high"))
-            rows_of_dots = zip(dots[self.name], values, low, high, dots["_number"], strict=True)
+            rows_of_dots = zip(dots["_name"], values, low, high, dots["_number"], strict=True)
             fig.add(
                 "scatter",
                 x=values.tolist(),
@@ -547,7 +557,7 @@ class Intervals(Chart):
         if self.number:
             return column(frame, self.number)
         values = frame[self.value].map(percent if self.is_fraction else f"{{:{self._form}}}".format)
-        return list(values.groupby(frame[self.name]).transform(" / ".join))
+        return list(values.groupby(frame["_name"]).transform(" / ".join))
 
 
 def _in_two_lines(name: str) -> str:

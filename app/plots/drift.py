@@ -11,7 +11,16 @@ from bertcore.analysis.compare.weight_drift import Drift
 
 from ..on_demand import pd
 from .cell_table import records
+from .charts import Intervals
 from .tables import Frames, at
+
+RELATIVE_CHANGE = Intervals(
+    name="part",
+    value="relative_change",
+    is_fraction=False,
+    includes_zero=True,
+    x_title="relative change",
+)
 
 
 def drift_table(place: str, *keys: str) -> Frames:

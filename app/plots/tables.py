@@ -1,14 +1,16 @@
 """What makes a view's table of a result: each function here returns one, from places in the result.
 
 A place is where a column's values are: "tokens"; "pair.first.tokens", of an attribute; "weights.0",
-of an item; "words.*.text", of each item; "", the result itself. It can also be a function of the
-number of rows, such as `range` or `state_names`, or the values themselves.
+of an item; "words.*.text", of each item; "", the result itself. A method is called. A place can
+also be a function of the number of rows, such as `range` or `state_names`, or the values
+themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from inspect import ismethod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,12 +37,20 @@ def at(result: Any, place: str) -> Any:
         return result
     if first == "*":
         return [at(each, rest) for each in result]
-    return at(result[int(first)] if first.isdigit() else getattr(result, first), rest)
+    if isinstance(result, Mapping):
+        return at(result.get(first), rest)
+    of = result[int(first)] if first.isdigit() else getattr(result, first)
+    return at(of() if ismethod(of) else of, rest)
 
 
 def from_one(count: int) -> range:
     """Return the numbers of ranks."""
     return range(1, count + 1)
+
+
+def named(place: str, *names: str) -> dict[str, str]:
+    """Return the places of attributes of what is at a place, by their names."""
+    return {name: f"{place}.{name}" for name in names}
 
 
 def columns(missing: str = "", **places: Place) -> Frames:
@@ -54,6 +64,21 @@ def columns(missing: str = "", **places: Place) -> Frames:
     [[1.0, 1.0], [2.0, 2.0]]
     """
     return lambda result: _frame(result, places, None, missing)
+
+
+def exploded(**places: Place) -> Frames:
+    """Return what makes a table like `columns`, with a row for each item of the lists in a row.
+
+    >>> exploded(n=range, x="*.x")([{"x": [1, 2]}, {"x": [3]}]).values.tolist()
+    [[0, 1], [0, 2], [1, 3]]
+    """
+
+    def table(result: Any) -> pd.DataFrame:
+        frame = columns(**places)(result)
+        lists = [name for name, of in frame.items() if of.map(np.ndim).any()]
+        return frame.explode(lists, ignore_index=True).infer_objects()
+
+    return table
 
 
 def cells(*axes: Axis, missing: str = "", **places: str) -> Frames:
@@ -136,21 +161,25 @@ def _frame(
         raise ValueError(missing)
     found = {name: values for name, values in found.items() if values is not None}
     if count is None:
-        sizes = [np.shape(values) for values in found.values() if not callable(values)]
-        count = max((shape[0] for shape in sizes if shape), default=0)
+        count = max(map(_size, found.values()), default=0)
     return pd.DataFrame(
         {name: _column(v(count) if callable(v) else v) for name, v in found.items()},
         index=range(count),
     )
 
 
+def _size(values: Any) -> int:
+    """Return the number of values; 0 for a single one, or a function."""
+    if isinstance(values, list | tuple):
+        return len(values)
+    return 0 if callable(values) or not np.ndim(values) else len(values)
+
+
 def _column(values: Any) -> Any:
     """Return values as a column: None is missing among whole numbers, and else stays as it is."""
-    if hasattr(values, "detach"):
-        return as_array(values)
-    if isinstance(values, list | tuple) and None in values:
-        whole = all(isinstance(value, int | None) for value in values) and any(
-            value is not None for value in values
-        )
-        return pd.array(values, dtype="Int64") if whole else pd.Series(values, dtype=object)
-    return values if isinstance(values, str | np.ndarray) or np.ndim(values) == 0 else [*values]
+    if not isinstance(values, list | tuple):
+        return as_array(values) if hasattr(values, "detach") else values
+    if None not in values:
+        return [*values]
+    whole = {type(value) for value in values} == {int, type(None)}
+    return pd.array(values, dtype="Int64") if whole else pd.Series(values, dtype=object)

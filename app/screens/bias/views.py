@@ -16,7 +16,7 @@ from bertcore.analysis.bias import (
     run_association_tests,
 )
 from bertcore.analysis.bias.associations import MOST_EXACT
-from bertcore.base.states import state_name
+from bertcore.base.states import state_name, state_names
 
 from ...on_demand import pd
 from ...plots import tabulate
@@ -172,10 +172,7 @@ PROBES = View(
     name="bias-probes",
     question="Can a probe still tell the groups apart?",
     of=along_layers,
-    table=lambda layers: pd.DataFrame(
-        {"state": state_name(state)} | {way: probe.accuracy for way, probe in each.probes.items()}
-        for state, each in enumerate(layers)
-    ),
+    table=columns(state=state_names, **{way: f"*.probes.{way}.accuracy" for way in WAYS}),
     chart=LayerCurves(
         curves=[Curve(way, way, place) for place, way in enumerate(WAYS)],
         title="",

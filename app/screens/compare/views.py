@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from bertcore.analysis import (
     compare_answers,
@@ -20,8 +20,8 @@ from ...parts.canvas.heat_map import heat_map
 from ...plots import label_name, percent, shorten, theme
 from ...plots.before_after import AFTER, BEFORE, Pairs, points_title
 from ...plots.cells import similarity_table
-from ...plots.charts import AFTER_LAYER, Curve, Grid, Intervals, LayerCurves, Lines
-from ...plots.drift import drift_table
+from ...plots.charts import AFTER_LAYER, Curve, Grid, LayerCurves, Lines, heads_grid
+from ...plots.drift import RELATIVE_CHANGE, drift_table
 from ...plots.tables import arrays, head_cells
 from ...view import View
 
@@ -56,12 +56,6 @@ def layers_table(compared: ComparedAnswers) -> pd.DataFrame:
     table["settled"] = table["settled"].map(state_name, na_action="ignore")
     table.insert(3, "followed", compared.followed)
     return table
-
-
-def diagonal_table(compared: LayersComparison) -> pd.DataFrame:
-    """Return a row for each hidden state that both have."""
-    table = CKA.table(compared)
-    return table[table["state_first"] == table["state_second"]]
 
 
 def cka_fills(compared: LayersComparison) -> dict[str, object]:
@@ -117,14 +111,7 @@ HEADS = View(
     question="Which heads attend differently?",
     of=compare_heads,
     table=head_cells(divergence_bits=""),
-    chart=Grid(
-        row="layer",
-        column="head",
-        value="divergence_bits",
-        form=".2f",
-        title="bits",
-        titles=("layer", "head"),
-    ),
+    chart=heads_grid("divergence_bits", form=".2f", title="bits"),
     how=(
         "Each cell is a head; the brighter it is, the more its attention differs between the two. "
         "Click one to see both below.\n\n"
@@ -162,13 +149,9 @@ OTHERS = View(
     question="How far did the parts outside the layers move?",
     of=weight_drift,
     table=drift_table("others", "part"),
-    chart=Intervals(
-        name="part",
+    chart=replace(
+        RELATIVE_CHANGE,
         number=lambda parts: [percent(p) if p == p else "–" for p in parts["relative_change"]],
-        value="relative_change",
-        is_fraction=False,
-        includes_zero=True,
-        x_title="relative change",
     ),
     how=(
         "Each dot is a part outside the layers; the further right, the more its weights moved.\n\n"
@@ -205,7 +188,7 @@ CKA_DIAGONAL = View(
     name="compare-cka-diagonal",
     question="In which layer do the two part?",
     of=compare_layers,
-    table=diagonal_table,
+    table=similarity_table("similarity", same=True),
     chart=LayerCurves(
         x="state_first",
         curves=(Curve("cka", "CKA", 0), Curve("chance", "chance", None, "dash", is_optional=True)),

@@ -2,33 +2,16 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from bertcore import Model
 from bertcore.analysis.mixing.layer_parts import Passage, passage
 
-from ...parts.html_file.chart import Data
 from ...parts.html_file.document import ScriptedPicture
 from ...parts.walk import drawing
 from ...parts.walk.steps import walk
 from ...parts.walk.summary import reduced
 from ...plots.special_tokens import marks_of
+from ...plots.tables import arrays
 from ...view import View
-
-
-def passage_arrays(passed: Passage) -> Data:
-    """Return the vectors before, between and after the layers, and the mean of the heads."""
-    trace = passed.trace
-    vectors = {
-        "token": trace.embeddings.token,
-        "segment": trace.embeddings.segment,
-        "position": trace.embeddings.position,
-        "hidden_states": trace.hidden_states,
-        "after_attention": passed.after_attention,
-        "attention": trace.attentions.mean(1),
-    }
-    arrays = {name: of.float().numpy() for name, of in vectors.items() if of is not None}
-    return {"tokens": np.array(trace.tokens), **arrays}
 
 
 def part(
@@ -53,7 +36,15 @@ GLANCE = View(
     question="What happens to a text inside BERT?",
     of=passage,
     part=part,
-    table=passage_arrays,
+    table=arrays(
+        tokens="trace.tokens",
+        token="trace.embeddings.token",
+        segment="trace.embeddings.segment",
+        position="trace.embeddings.position",
+        hidden_states="trace.hidden_states",
+        after_attention="after_attention",
+        attention="attention",
+    ),
     how=(
         "Each row is a token; what happens to it runs from left to right, from the text to the "
         "predictions.\n\n"

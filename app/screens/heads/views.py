@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
 from bertcore.analysis.heads.report import HeadReport, report_heads
-from bertcore.analysis.heads.sinks import Sink, find_sinks
+from bertcore.analysis.heads.sinks import find_sinks
 
 from ...on_demand import pd
-from ...plots import BERT, Figure, SpecialTokens, error_bars, records, theme
-from ...plots.charts import Grid, Intervals
+from ...plots import BERT, Figure, SpecialTokens, error_bars, theme
+from ...plots.charts import Intervals, heads_grid
 from ...plots.special_tokens import relabelled
-from ...plots.tables import head_cells
+from ...plots.tables import columns, head_cells, named
 from ...view import View
 from .answer import best, cell_meaning, interval_text
 from .names import HABITS, NamedMeasure, all_measured, listed
@@ -22,7 +21,7 @@ from .names import HABITS, NamedMeasure, all_measured, listed
 PREVIOUS = NamedMeasure("to_previous")
 
 
-CELLS = Grid(row="layer", column="head", value="mean", title="", titles=("layer", "head"))
+CELLS = heads_grid("mean", title="")
 
 
 def head_grid(
@@ -135,14 +134,6 @@ def best_table(report: HeadReport) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns.split())
 
 
-def sinks_table(sinks: Sequence[Sink]) -> pd.DataFrame:
-    """Return a row for each head that has a sink, with its word and all its numbers."""
-    numbers = "attention value_norm change change_head share constancy rank_one"
-    table = records(sinks, "layer", "head", "target", "word", "num_texts", *numbers.split())
-    table.insert(2, "sink", [f"{sink.layer}.{sink.head} {sink.target}" for sink in sinks])
-    return table
-
-
 _HOW = (
     "Each cell is a head; the brighter it is, the more it does this. Click one: the bars are what "
     "it attends to.\n\n"
@@ -210,12 +201,17 @@ BEST_RELATIONS = View(
         "other sentences, and do not rely on wide intervals."
     ),
 )
+_NUMBERS = ("attention", "value_norm", "change", "change_head", "share", "constancy", "rank_one")
 SINKS = View(
     name="heads-sinks",
     question="Which heads rest on a sink, and does it do anything?",
     of=find_sinks,
-    chart=Intervals(name="sink", number="word", value="attention"),
-    table=sinks_table,
+    chart=Intervals(
+        name=lambda sinks: [f"{of.layer}.{of.head} {of.target}" for of in sinks.itertuples()],
+        number="word",
+        value="attention",
+    ),
+    table=columns(**named("*", "layer", "head", "target", "word", "num_texts", *_NUMBERS)),
     needs=frozenset({"parts"}),
     fills=lambda sinks: {"measured": "at most 100"},
     how=(

@@ -50,11 +50,11 @@ from ...plots import (
     theme,
 )
 from ...plots.cell_table import wrong_answers
-from ...plots.charts import Bars, Grid, Intervals, Lines, Words, kind_boxes
+from ...plots.charts import Bars, Grid, Intervals, Lines, Words, heads_grid, kind_boxes
 from ...plots.figure import trace
 from ...plots.formats import in_form
-from ...plots.tables import cells, head_cells
-from ...view import View, tidy
+from ...plots.tables import Frames, cells, columns, head_cells, stacked
+from ...view import View, tidy_at
 
 # ---- the answer to a text ----
 
@@ -633,23 +633,22 @@ def calibration_of(run: FileRun) -> Calibration:
     return calibration
 
 
-def calibration_table(run: FileRun) -> pd.DataFrame:
-    """Return two rows for each bin of confidence: the fraction right, and the mean confidence."""
-    bins = pd.DataFrame(tidy(calibration_of(run).bins))
-    ends = (bins[end].map("{:.0%}".format) for end in ("above", "up_to"))
-    bins = bins.assign(bin=[f"{low} to {high}" for low, high in zip(*ends, strict=True)])
-    right = bins[["bin", "number", "low", "high"]].assign(measure="right", value=bins["accuracy"])
-    stated = bins[["bin", "number"]].assign(measure="confidence", value=bins["confidence"])
-    return pd.concat([right, stated], ignore_index=True)
+def _bins(value: str, *ends: str) -> Frames:
+    """Return what makes a table of a number of each bin; ValueError if there are none."""
+    named = dict.fromkeys(("number", "above", "up_to", *ends)) | {"value": value}
+    places = {name: f"calibration.bins.*.{of or name}" for name, of in named.items()}
+    return columns("this task gives answers without a probability.", **places)
 
 
 CALIBRATION = View(
     name="inspect-calibration",
     question="How far can its confidence be trusted?",
     of=run_file,
-    table=calibration_table,
+    table=stacked(
+        "measure", {"right": _bins("accuracy", "low", "high"), "confidence": _bins("confidence")}
+    ),
     chart=Intervals(
-        name="bin",
+        name=lambda bins: [f"{bin.above:.0%} to {bin.up_to:.0%}" for bin in bins.itertuples()],
         number="number",
         value="value",
         by="measure",
@@ -670,19 +669,11 @@ CALIBRATION = View(
 )
 
 
-def slice_table(run: FileRun) -> pd.DataFrame:
-    """Return a row for each slice, by length and by true label."""
-    by_length, by_label = run.slices_by_length(), run.slices_by_label()
-    if not by_label:
-        return tidy(by_length)
-    return pd.concat([tidy(by_length), tidy(by_label)], ignore_index=True)
-
-
 SLICES = View(
     name="inspect-slices",
     question="Where is it weak?",
     of=run_file,
-    table=slice_table,
+    table=tidy_at("slices"),
     chart=Intervals(name="name", number="number", value="mean", x_title="right answers"),
     how=(
         "Each dot is a group of texts; left of the dotted line the model does worse than on "
@@ -836,15 +827,7 @@ ENTROPY = View(
     question="Is attention uniform?",
     of=examine,
     table=head_cells(entropy="entropies"),
-    chart=Grid(
-        row="layer",
-        column="head",
-        value="entropy",
-        form=".2f",
-        title="entropy",
-        titles=("layer", "head"),
-        bounds=(0, 1),
-    ),
+    chart=heads_grid("entropy", form=".2f", title="entropy", bounds=(0, 1)),
     how=(
         "Each cell is a head: bright spreads its attention over all tokens, dark looks at few.\n\n"
         "1 is evenly over all tokens that it sees. Mean over eight sentences. A bright head here "

@@ -12,7 +12,7 @@ from bertcore.analysis.compare.cka import NUM_PERMUTATIONS, LayerSimilarity
 from bertcore.analysis.probes import ProbeReport, run_probes
 from bertcore.analysis.space.given_vectors import map_vectors
 from bertcore.analysis.space.map_quality import MAX_POINTS, Faithfulness, Separation
-from bertcore.analysis.space.nearest import Nearest, nearest_tokens
+from bertcore.analysis.space.nearest import nearest_tokens
 from bertcore.analysis.space.points import (
     MAX_EXAMPLES,
     PointCosines,
@@ -24,11 +24,11 @@ from bertcore.analysis.space.points import (
 from bertcore.base.states import state_name, state_names
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, plain, records, shorten
+from ...plots import Figure, cell_table, plain, shorten
 from ...plots.cells import similarity_table
 from ...plots.charts import AFTER_LAYER, Curve, Grid, Intervals, LayerCurves
-from ...plots.tables import columns
-from ...view import View
+from ...plots.tables import columns, named
+from ...view import View, tidy_at
 from .map_figures import in_context, travel
 
 CONTEXT = 24  # letters of the text that are shown on each side of a token
@@ -87,13 +87,11 @@ def scores_table(report: ProbeReport) -> pd.DataFrame:
     return table.rename(columns=lambda name: name.removesuffix("_value"))
 
 
-def neighbours_table(found: Nearest) -> pd.DataFrame:
-    """Return a row for each neighbour, with its number and the token in its text."""
-    table = records(found.neighbours, "cosine", "token", "text", "start", "end")
-    parts = [in_context(each.text, each.start, each.end, CONTEXT) for each in found.neighbours]
-    names = [f"{n}. {{}}«{{}}»{{}}".format(*part) for n, part in enumerate(parts, start=1)]
-    table.insert(0, "place", names)
-    return table
+def places(neighbours: pd.DataFrame) -> list[str]:
+    """Return the number of each neighbour with the token in its text."""
+    rows = enumerate(neighbours.itertuples(), start=1)
+    parts = [(n, *in_context(row.text, row.start, row.end, CONTEXT)) for n, row in rows]
+    return ["{}. {}«{}»{}".format(*part) for part in parts]
 
 
 # ---- what fills captions ----
@@ -207,9 +205,7 @@ SEPARATION = View(
         "there are no labels to separate: give sentences with at least two labels, each of which "
         "two or more have.",
         state=state_names,
-        silhouette="separation.silhouette",
-        purity="separation.purity",
-        chance="separation.chance",
+        **named("separation", "silhouette", "purity", "chance"),
     ),
     fills=separation_fills,
     chart=curves(
@@ -232,10 +228,8 @@ FAITHFULNESS = View(
     of=map_points,
     table=columns(
         state=state_names,
-        trustworthiness="faithfulness.trustworthiness",
-        continuity="faithfulness.continuity",
-        overlap="faithfulness.overlap",
         variance_shown="layer_map.variance_shown",
+        **named("faithfulness", "trustworthiness", "continuity", "overlap"),
     ),
     fills=faithfulness_fills,
     chart=curves(
@@ -262,10 +256,8 @@ COSINES = View(
     of=point_cosines,
     table=columns(
         state=state_names,
-        any_pair="geometry.any_pair",
-        same_word="geometry.same_word",
-        corrected="geometry.corrected",
         pair="of_pair",
+        **named("geometry", "any_pair", "same_word", "corrected"),
     ),
     fills=cosines_fills,
     chart=curves(
@@ -337,7 +329,7 @@ NEAREST = View(
     name="layer-map-nearest",
     question="Where else is a token used like this?",
     of=nearest_tokens,
-    table=neighbours_table,
+    table=tidy_at("neighbours"),
     fills=lambda found: {
         "num": len(found.neighbours),
         "all": f"{found.num_searched:,}",
@@ -346,7 +338,7 @@ NEAREST = View(
         "mean": f"{found.mean:z.2f}",
         "notes": plain("".join(f" {note}" for note in found.notes)),
     },
-    chart=Intervals(name="place", value="cosine", is_fraction=False, x_title="cosine"),
+    chart=Intervals(name=places, value="cosine", is_fraction=False, x_title="cosine"),
     how=(
         "Each dot is a token of another sentence; the further right, the more alike it is to "
         "*{token}*.\n\n"

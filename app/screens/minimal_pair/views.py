@@ -19,7 +19,7 @@ from bertcore.training.grammar import PairScore, accuracies, bundled_pairs, scor
 from ...on_demand import pd
 from ...plots import ON_AXIS, cell_table, exactly, plain, records, shorten, signed
 from ...plots.before_after import mask_pairs, next_pairs, next_table, word_table
-from ...plots.charts import Grid, Intervals
+from ...plots.charts import Grid, Intervals, heads_grid
 from ...plots.tables import Frames, at, cells, head_cells
 from ...view import View
 
@@ -204,14 +204,7 @@ HEADS = View(
     question="Which heads differ most?",
     of=compare_pair,
     table=head_cells(divergence_bits="attention_change"),
-    chart=Grid(
-        row="layer",
-        column="head",
-        value="divergence_bits",
-        form=".3f",
-        title="bits",
-        titles=("layer", "head"),
-    ),
+    chart=heads_grid("divergence_bits", form=".3f", title="bits"),
     how=(
         "Each cell is a head; the brighter it is, the more its attention differs between the "
         "versions. Click one to see it below.\n\n"

@@ -10,6 +10,7 @@ from bertcore.training.finetuning import recorded_scores
 from ...on_demand import pd
 from ...plots import Figure, Properties, tabulate, theme
 from ...plots.charts import Intervals, Lines
+from ...plots.tables import columns, exploded
 from ...view import View
 
 QUIET, READ, BODY = "rgba(122,129,148,0.14)", "rgba(194,65,124,0.22)", "rgba(52,87,213,0.20)"
@@ -144,6 +145,7 @@ ABLATED = View(
     ),
     fills=lambda ablation: {"first": ablation.rows[0].name},
 )
+RECORDED = columns(part="*.0", labels="*.1", accuracy="*.2")
 _BY_LABELS = partial(
     Lines, x="labels", y="accuracy", middle="median", log="x", form=".3f", x_title="labels"
 )
@@ -151,7 +153,7 @@ PARTS = View(
     name="parts-and-labels",
     question="Which parts to train, with few labels?",
     of=recorded_scores,
-    table=lambda scores: pd.DataFrame(scores, columns=["part", "labels", "accuracy"]),
+    table=RECORDED,
     chart=_BY_LABELS(by="part"),
     how=(
         "Each line is what is trained; higher is better with so many labels.\n\n"
@@ -167,11 +169,8 @@ WORTH = View(
     name="pretraining-and-labels",
     question="How many labels does it take to see what pretraining is worth?",
     of=recorded_scores,
-    table=lambda scores: pd.DataFrame(
-        [(_STARTS[part], *rest) for part, *rest in scores if part in _STARTS],
-        columns=["start", "labels", "accuracy"],
-    ),
-    chart=_BY_LABELS(by="start"),
+    table=RECORDED,
+    chart=_BY_LABELS(by="part", only={"part": (*_STARTS,)}, called=_STARTS),
     how=(
         "What lies between the lines is what pretraining is worth.\n\n"
         "All weights are trained. Bands that overlap show no difference."
@@ -181,13 +180,8 @@ FOUR_WAYS = View(
     name="four-ways",
     question="What does each way of fine-tuning read?",
     of=read_papers,
-    table=lambda literature: tabulate(
-        "way task input says",
-        (
-            (way.name, way.task, word, way.says.get(place, ""))
-            for way in literature.ways
-            for place, word in enumerate(way.inputs)
-        ),
+    table=exploded(
+        way="ways.*.name", task="ways.*.task", input="ways.*.inputs", says="ways.*.answers"
     ),
     figure=ways_figure,
     how=(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bertcore.analysis.compare.before_after import SMALL_POINTS
 from bertcore.analysis.words.next_sentence import (
     AttentionMass,
-    Variant,
     next_sentence_matrix,
     pair_answer,
     pair_attention,
@@ -16,16 +13,15 @@ from bertcore.analysis.words.next_sentence import (
     pair_variants,
 )
 from bertcore.analysis.words.sentence_similarity import (
-    SentenceMatrix,
     shared_words,
     similarities,
 )
 from bertcore.model.model import SentenceOrder
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, percent, records, theme
-from ...plots.charts import Grid, Intervals, Lines, Words
-from ...plots.tables import cells, columns, stacked
+from ...plots import Figure, cell_table, percent, theme
+from ...plots.charts import Grid, Intervals, Lines, Words, heads_grid
+from ...plots.tables import cells, columns, from_one, named, stacked
 from ...view import View
 
 NEXT_SENTENCE = ("B follows A", "B is a random text")
@@ -72,12 +68,6 @@ def probability_bar(first: float, names: tuple[str, str]) -> Figure:
     return fig
 
 
-def variants_table(variants: tuple[Variant, ...]) -> pd.DataFrame:
-    """Return a row for each variant, whose name tells the B that was put in."""
-    named = [f"B = {v.text_b}" if v.name == "another B" else v.name for v in variants]
-    return records(variants, "change=name", "text_a", "text_b", "is_next").assign(change=named)
-
-
 def mass_table(mass: AttentionMass) -> pd.DataFrame:
     """Return a row for each way, layer and head."""
     layers, heads = map(range, mass.mass.shape[:2])
@@ -90,13 +80,11 @@ def mass_table(mass: AttentionMass) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def matrix_table(matrix: SentenceMatrix) -> pd.DataFrame:
-    """Return a row for each pair of places, from 1; of a place with itself without a number."""
-    sentences, values = matrix.sentences, matrix.values.copy()
-    np.fill_diagonal(values, np.nan)
-    numbers = range(1, len(sentences) + 1)
-    rows = {"number_a": numbers, "text_a": sentences}
-    return cell_table(rows, {"number_b": numbers, "text_b": sentences}, value=values)
+MATRIX_TABLE = cells(
+    {"number_a": from_one, "text_a": "sentences"},
+    {"number_b": from_one, "text_b": "sentences"},
+    value="of_others",
+)
 
 
 def numbered(table: pd.DataFrame) -> list[str]:
@@ -136,8 +124,15 @@ VARIANTS = View(
     name="variants",
     question="What changes the answer?",
     of=pair_variants,
-    table=variants_table,
-    chart=Intervals(name="change", value="is_next", x_title="p (B follows A)"),
+    table=columns(change="*.name", **named("*", "text_a", "text_b", "is_next")),
+    chart=Intervals(
+        name=lambda variants: [
+            f"B = {of.text_b}" if of.change == "another B" else of.change
+            for of in variants.itertuples()
+        ],
+        value="is_next",
+        x_title="p (B follows A)",
+    ),
     how=(
         "Each dot is the answer after one change; the dotted line is the pair as written.\n\n"
         f"A dot within {SMALL_POINTS} points of the line is no change to speak of. "
@@ -147,13 +142,8 @@ VARIANTS = View(
     ),
     needs=frozenset({"nsp"}),
 )
-EVERY_HEAD = Grid(
-    row="layer",
-    column="head",
-    value="mass",
-    by="way",
-    title="fraction of the attention",
-    titles=("layer", ", by head"),
+EVERY_HEAD = heads_grid(
+    "mass", by="way", title="fraction of the attention", titles=("layer", ", by head")
 )
 MASS = View(
     name="attention-mass",
@@ -178,7 +168,7 @@ SIMILARITY = View(
     name="similar-map",
     question="How similar are they?",
     of=similarities,
-    table=matrix_table,
+    table=MATRIX_TABLE,
     chart=Grid(
         row="number_a",
         column="number_b",
@@ -247,7 +237,7 @@ MATRIX = View(
     name="pair-matrix",
     question="Which sentence follows which?",
     of=next_sentence_matrix,
-    table=matrix_table,
+    table=MATRIX_TABLE,
     chart=Grid(
         row="number_a",
         column="number_b",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bertcore.analysis import read_curves, replay
 from bertcore.analysis.runs import Curves
-from bertcore.training.engine.probes import Probe
 from bertcore.training.finetuning import read_label_curve
 from bertcore.training.finetuning.label_curve import LabelCurve
 
 from ...on_demand import pd
 from ...plots import METRIC_NAMES, plain, tabulate
 from ...plots.charts import Lines
+from ...plots.tables import exploded
 from ...view import View, tidy_at
 from .replay_figure import replay_figure
 
@@ -105,28 +105,6 @@ def label_words(curve: LabelCurve) -> dict[str, str]:
     }
 
 
-def probe_answers(recorded: tuple[Probe, ...]) -> pd.DataFrame:
-    """Return a row for each step and sentence: the hidden word's rank, the best guess, the pair."""
-    return tabulate(
-        "step text_a text_b hidden p_hidden rank_hidden best_guess p_best_guess p_is_next",
-        (
-            (
-                probe.step,
-                shown.text.text_a,
-                shown.text.text_b,
-                shown.word,
-                shown.probability,
-                shown.rank,
-                shown.top_words[0],
-                shown.top_probabilities[0],
-                shown.is_next,
-            )
-            for probe in recorded
-            for shown in probe.sentences
-        ),
-    )
-
-
 BY_LABELS = Lines(
     x="num_labels",
     y="value",
@@ -170,7 +148,17 @@ REPLAY = View(
     name="replay",
     question="What did it learn, step by step?",
     of=replay,
-    table=probe_answers,
+    table=exploded(
+        step="*.step",
+        text_a="*.sentences.*.text.text_a",
+        text_b="*.sentences.*.text.text_b",
+        hidden="*.sentences.*.word",
+        p_hidden="*.sentences.*.probability",
+        rank_hidden="*.sentences.*.rank",
+        best_guess="*.sentences.*.top_words.0",
+        p_best_guess="*.sentences.*.top_probabilities.0",
+        p_is_next="*.sentences.*.is_next",
+    ),
     figure=replay_figure,
     how=(
         "Press Play, or move the slider: you see what the network guesses as it learns.\n\n"

@@ -12,7 +12,7 @@ from bertcore.training.tasks import SpanAnswers
 from ...on_demand import pd
 from ...plots import tabulate
 from ...plots.charts import Grid, Intervals
-from ...plots.drift import drift_table
+from ...plots.drift import RELATIVE_CHANGE, drift_table
 from ...sources.epoch_masks import EPOCHS as EPOCHS
 from ...view import View, tidy_at
 
@@ -128,13 +128,7 @@ MOVED_OTHERS = View(
     question="What did the step move outside the layers?",
     of=train_once,
     table=drift_table("drift.others", "part"),
-    chart=Intervals(
-        name="part",
-        value="relative_change",
-        is_fraction=False,
-        includes_zero=True,
-        x_title="relative change",
-    ),
+    chart=RELATIVE_CHANGE,
     needs=frozenset({"mlm", "parts"}),
     how=(
         "Each dot is a part outside the layers; the further right, the more its weights moved.\n\n"
@@ -161,13 +155,7 @@ PHASES = View(
     question="What does fine-tuning keep of pretraining?",
     of=two_phases,
     table=tidy_at("parts"),
-    chart=Intervals(
-        name="part",
-        value="relative_change",
-        is_fraction=False,
-        includes_zero=True,
-        x_title="relative change",
-    ),
+    chart=RELATIVE_CHANGE,
     fills=lambda phases: {
         "tuned": phases.finetuned,
         "moved": phases.relative_change,

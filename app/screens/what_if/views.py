@@ -8,6 +8,7 @@ from typing import NamedTuple
 from bertcore.analysis.compare.steering import NUM_RANDOM, SteeredAnswer, steer_by_words
 from bertcore.analysis.compare.task_shift import SPAN_NAMES, TaskShift
 from bertcore.analysis.compare.what_if import EffectOfChanges, what_if
+from bertcore.analysis.heads.importance import MEASURES as RANKED
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
 from bertcore.base.states import state_names
 
@@ -21,7 +22,7 @@ from ...plots.before_after import (
     next_table,
     word_table,
 )
-from ...plots.charts import Grid
+from ...plots.charts import Grid, heads_grid
 from ...plots.tables import cells, head_cells
 from ...view import View
 
@@ -203,29 +204,24 @@ def measure_of(importance: HeadImportance, measure: str) -> Measure:
     return MEASURES[f"{measure}_{importance.task}" if of_task else measure]
 
 
+EFFECTS = head_cells(**{name: name for name in RANKED})
+
+
 def effect_grid(importance: HeadImportance, measure: str = "", *, is_dark: bool = False) -> Figure:
     """Draw the effect of removing each head, by the first measure if none is given."""
     measure = measure or importance.measures()[0]
     of = measure_of(importance, measure)
-    grid = Grid(
-        row="layer",
-        column="head",
-        value=measure,
+    grid = heads_grid(
+        measure,
         form="+.4f" if of.is_signed else ".4f",
         is_written=False,
         title=of.unit,
-        titles=("layer", "head"),
         is_signed=of.is_signed,
         is_dark=is_dark,
     )
-    table = effect_table(importance)
+    table = EFFECTS(importance)
     bounds = None if of.is_signed else (0.0, max(1e-9, float(table[measure].max())))
     return grid.draw(table, bounds=bounds)
-
-
-def effect_table(importance: HeadImportance) -> pd.DataFrame:
-    """Return a row for each head, with its effect on each measure."""
-    return head_cells(**{name: name for name in importance.measures()})(importance)
 
 
 def meaning(importance: HeadImportance, measure: str = "") -> str:
@@ -340,15 +336,7 @@ ATTENTION = View(
     question="How does each head's attention change?",
     of=what_if,
     table=heads_table,
-    chart=Grid(
-        row="layer",
-        column="head",
-        value="divergence_bits",
-        text="off",
-        form=".3f",
-        title="bits",
-        titles=("layer", "head"),
-    ),
+    chart=heads_grid("divergence_bits", text="off", form=".3f", title="bits"),
     needs=frozenset({"parts"}),
     how=(
         "Each cell is a head; the brighter it is, the more your change moved its attention.\n\n"
@@ -361,7 +349,7 @@ RANKING = View(
     name="what-if-ranking",
     question="Which heads matter here?",
     of=rank_heads,
-    table=effect_table,
+    table=EFFECTS,
     figure=effect_grid,
     needs=frozenset({"parts"}),
     how=(

@@ -62,6 +62,10 @@ class FileRun(JudgedAnswers):
             return None
         return calibration(self.confidence, self.right)
 
+    def slices(self) -> list[Slice]:
+        """Return the mean quality by length, and by true label."""
+        return [*self.slices_by_length(), *self.slices_by_label()]
+
     def slices_by_length(self) -> list[Slice]:
         """Return the mean quality by length."""
         return by_length(self.quality, self.lengths)

@@ -220,6 +220,11 @@ class Passage:
     after_attention: Tensor | None
     """The state between a layer's two halves, [L, T, D]; None if the layers cannot be read."""
 
+    @property
+    def attention(self) -> Tensor:
+        """The mean of each layer's heads, [L, T, T]."""
+        return self.trace.attentions.mean(1)
+
 
 def passage(bert: Model, trace: Trace) -> Passage:
     """Return what becomes of a text between its embeddings and the last layer."""

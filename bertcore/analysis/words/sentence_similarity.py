@@ -50,6 +50,11 @@ class SentenceMatrix(NamedTuple):
     values: NDArray[np.float32]
     """[N, N]: rows are the first sentence of a pair."""
 
+    @property
+    def of_others(self) -> NDArray[np.float32]:
+        """The values, NaN for a sentence with itself."""
+        return np.where(np.eye(len(self.values), dtype=bool), np.float32(np.nan), self.values)
+
 
 def similarities(bert: Model, sentences: Sequence[str]) -> SentenceMatrix:
     """Return the cosines of the vectors of `bert.encode`, each -1 to 1.

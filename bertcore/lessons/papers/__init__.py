@@ -165,6 +165,11 @@ class Way:
     """Data sets of BERT's paper."""
     source: Sources
 
+    @property
+    def answers(self) -> list[str]:
+        """What is predicted at each input; empty where nothing is."""
+        return [self.says.get(place, "") for place in range(len(self.inputs))]
+
     def faults(self) -> Iterator[str]:
         """Yield the numbers of inputs that there are not."""
         for number in self.says:
