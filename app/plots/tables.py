@@ -53,7 +53,7 @@ def named(place: str, *names: str) -> dict[str, str]:
     return {name: f"{place}.{name}" for name in names}
 
 
-def columns(missing: str = "", **places: Place) -> Frames:
+def columns(missing: str = "", /, **places: Place) -> Frames:
     """Return what makes a table of columns; a single value stands in each row.
 
     Args:

@@ -30,26 +30,15 @@ from ...shell import (
     sidebar,
 )
 from ...shell.links import MASKED
-from . import PAGE, drawing, writing
-from .views import (
-    BERT,
-    ELMO,
-    GPT,
-    LEAK,
-    LEAST,
-    POSITION_DISTANCES,
-    POSITION_TABLES,
-    SIGHTS,
-    WRITTEN,
-)
+from . import PAGE, drawing, views, writing
 
 AT_ONCE = 40  # most tokens of a text that is measured within the page's run; a longer one is queued
 MOST_TOKENS = 20
 _LONGEST_NAME = 28
 RULES = {
-    BERT: "Both sides, in every layer",
-    GPT: "Only the left side, in every layer",
-    ELMO: "Left and right separately, joined at the end",
+    views.BERT: "Both sides, in every layer",
+    views.GPT: "Only the left side, in every layer",
+    views.ELMO: "Left and right separately, joined at the end",
 }
 LEAKS, WRITES, POSITIONS, TABLE = VIEWS = (
     "Why words are hidden",
@@ -146,22 +135,22 @@ def chosen_place(readers: Readers) -> int | None:
 def show_sights(readers: Readers, place: int) -> None:
     """Draw the three networks."""
     arguments = (*readers.page.texts, place, readers.left)
-    sights, name = computed(SIGHTS, readers.page, *arguments), name_of(readers.page.bert_key)
-    heading = drawing.Heading(BERT, RULES[BERT], f"Checkpoint: {name}")
+    sights, name = computed(views.SIGHTS, readers.page, *arguments), name_of(readers.page.bert_key)
+    heading = drawing.Heading(views.BERT, RULES[views.BERT], f"Checkpoint: {name}")
     panels = [drawing.reading_panel(heading, sights.both, "both")]
     if isinstance(sights.left, Reading):
         note = f"The weights of {name} with later tokens hidden: not trained this way"
         if readers.left is not None:
             note = f"Checkpoint: {name_of(readers.left)}, trained on the next token"
         knows = sights.both.token is not None
-        heading = drawing.Heading(GPT, RULES[GPT], note)
+        heading = drawing.Heading(views.GPT, RULES[views.GPT], note)
         panels.append(drawing.reading_panel(heading, sights.left, "left", knows_token=knows))
     if isinstance(sights.apart, ApartReading):
         note = (
             f"ELMo's rule applied to the weights of {name}, which were trained on both "
             "sides: not ELMo's LSTMs. The two guesses are multiplied."
         )
-        heading = drawing.Heading(ELMO, RULES[ELMO], note)
+        heading = drawing.Heading(views.ELMO, RULES[views.ELMO], note)
         panels.append(drawing.apart_panel(heading, sights.apart))
 
     def pick(picked: drawing.PickedToken) -> None:
@@ -171,16 +160,16 @@ def show_sights(readers: Readers, place: int) -> None:
 
     PLACE.key(default=0, low=0, high=len(readers.trace.tokens))
     drawing.draw(panels, key="architectures", on_pick=pick)
-    for network, reading in ((GPT, sights.left), (ELMO, sights.apart)):
+    for network, reading in ((views.GPT, sights.left), (views.ELMO, sights.apart)):
         if isinstance(reading, str):
             st.caption(f"**{network}** is not drawn. {sentence(reading)}")
-    offer(SIGHTS, readers.page, sights, *arguments, with_json=True, **readers.python)
+    offer(views.SIGHTS, readers.page, sights, *arguments, with_json=True, **readers.python)
 
 
 def same_token(readers: Readers, sights: Sights, name: str, token: int) -> int | None:
     """Return the token of the reader of both sides at the same place of the text, or None."""
     trace = readers.trace
-    if name == GPT and sights.is_twin and readers.left is not None:
+    if name == views.GPT and sights.is_twin and readers.left is not None:
         other = cache.trace(readers.left, readers.running_text, None)
         if not 0 <= token < other.num_tokens or other.text_ids[token] < 0:
             return None
@@ -198,25 +187,25 @@ def same_token(readers: Readers, sights: Sights, name: str, token: int) -> int |
 # ---- why words are hidden ----
 
 
-@frame.closed(LEAK.question, OPENED, at=LEAKS)
+@frame.closed(views.LEAK.question, OPENED, at=LEAKS)
 def show_leak(readers: Readers, place: int) -> None:
     """Draw a token's paths over two layers, how much of each token comes back, and how it helps."""
     page, trace = readers.page, readers.trace
     if chosen_place(readers) not in (place, None):
         st.rerun()  # a token was clicked here, and the picture above follows it
-    if not is_available(LEAK, page):
+    if not is_available(views.LEAK, page):
         return
     arguments = (*page.texts, readers.left)
     compute = Compute(name="two-layers", stage="Zeroing values in two layers")
     how = cache.computed if trace.num_tokens <= AT_ONCE else compute
-    returned = computed(LEAK, page, *arguments, compute=how)
+    returned = computed(views.LEAK, page, *arguments, compute=how)
     rule = "Each place reads both sides"
-    panels = [paths_panel(BERT, rule, page.bert_key, returned.both, place, place)]
+    panels = [paths_panel(views.BERT, rule, page.bert_key, returned.both, place, place)]
     left = returned.left
     if left is not None and readers.left is not None and place > 0:
         rule = "Each place reads the left; the one before it guesses"
         if left.tokens == returned.both.tokens:  # else it is another token there
-            panels.append(paths_panel(GPT, rule, readers.left, left, place, place - 1))
+            panels.append(paths_panel(views.GPT, rule, readers.left, left, place, place - 1))
 
     def pick(picked: drawing.PickedToken) -> None:
         if picked.panel == 0 and trace.text_ids[picked.token] >= 0:
@@ -228,7 +217,7 @@ def show_leak(readers: Readers, place: int) -> None:
         "that would guess it reads in layer 1."
     )
     drawing.draw(panels, key="paths", on_pick=pick)
-    show(LEAK, page, *arguments, compute=how, drawn={"place": place}, **readers.python)
+    show(views.LEAK, page, *arguments, compute=how, drawn={"place": place}, **readers.python)
 
 
 def paths_panel(
@@ -237,7 +226,7 @@ def paths_panel(
     """Return a panel of the paths of the word at a place, in one network."""
     share = float(paths.shares.back[reader] @ paths.shares.out[:, place])
     result = "Nothing comes back"
-    if share >= LEAST:
+    if share >= views.LEAST:
         result = f"{share:.1%} of what it reads comes from the word itself"
     heading = drawing.Heading(name, rule, f"Checkpoint: {name_of(key)}")
     return drawing.paths_panel(heading, paths.tokens, paths.shares, place, reader, result)
@@ -246,11 +235,11 @@ def paths_panel(
 # ---- let it write ----
 
 
-@frame.closed(WRITTEN.question, OPENED, START, NUM, TEMPERATURE, SEED, at=WRITES)
+@frame.closed(views.WRITTEN.question, OPENED, START, NUM, TEMPERATURE, SEED, at=WRITES)
 def show_writing(readers: Readers) -> None:
     """Draw what both write after the text."""
-    page, writer = replace(readers.page, text_b=None), GPT
-    if not is_available(WRITTEN, page):
+    page, writer = replace(readers.page, text_b=None), views.GPT
+    if not is_available(views.WRITTEN, page):
         return
     if is_unilm(readers.bert):
         readers, writer = replace(readers, left=page.bert_key), "UniLM"
@@ -261,11 +250,11 @@ def show_writing(readers: Readers) -> None:
         )
     arguments = (*choose_writing(readers), readers.left)
     compute = Compute(name="let-it-write", stage="Writing")
-    written = computed(WRITTEN, page, *arguments, compute=compute)
+    written = computed(views.WRITTEN, page, *arguments, compute=compute)
     left = "" if readers.left is None else f"{writer}: {name_of(readers.left)}"
-    right = f"{BERT}: {name_of(page.bert_key)}"
+    right = f"{views.BERT}: {name_of(page.bert_key)}"
     writing.COMPONENT(key="writing", data=writing.message(written, left, right))
-    for name, text in ((writer, written.following), (BERT, written.masks)):
+    for name, text in ((writer, written.following), (views.BERT, written.masks)):
         if isinstance(text, str):
             st.caption(f"**{name}** writes nothing. {sentence(text)}")
     if readers.left is None:
@@ -274,7 +263,7 @@ def show_writing(readers: Readers) -> None:
             "by `bertscope pretrain --objective causal` (or `unilm`)."
         )
     if not isinstance(written.masks, str):
-        offer(WRITTEN, page, written, *arguments, with_json=True, **readers.python)
+        offer(views.WRITTEN, page, written, *arguments, with_json=True, **readers.python)
 
 
 def choose_writing(readers: Readers) -> tuple[str, int, float, int]:
@@ -309,11 +298,11 @@ def first_half(text: str) -> str:
     return letters[: len(letters) // 2] if len(letters) > 12 else letters
 
 
-@frame.closed(POSITION_TABLES.question, OPENED, at=POSITIONS)
+@frame.closed(views.POSITION_TABLES.question, OPENED, at=POSITIONS)
 def show_positions(page: frame.Page) -> None:
     """Draw the learned positions beside the formula's."""
-    show(POSITION_TABLES, page)
-    show(POSITION_DISTANCES, page)
+    show(views.POSITION_TABLES, page)
+    show(views.POSITION_DISTANCES, page)
 
 
 @frame.closed("How do the three differ, in a table?", OPENED, at=TABLE)

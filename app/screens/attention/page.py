@@ -29,18 +29,7 @@ from ...shell.pictures import capabilities
 from ...shell.pictures.canvas_options import keep_options, kept_options, last_revision
 from ...shell.words import tr
 from ...view import View
-from . import PAGE
-from .views import (
-    BERTVIZ,
-    BERTVIZ_NEURONS,
-    DECODER,
-    LINES,
-    MAP,
-    MEASURED,
-    NEURONS,
-    OVERVIEW,
-    ZEROING,
-)
+from . import PAGE, views
 
 _KINDS = {
     "to_previous": "the token before",
@@ -104,7 +93,7 @@ LINES_OPTIONS = Field("lines", "")
 MAP_OPTIONS = Field("map", "")
 NEURONS_OPTIONS = Field("neurons", "")
 WEIGHTS = "weights"
-MEASURE = Field("measure", WEIGHTS, (WEIGHTS, *MEASURED))
+MEASURE = Field("measure", WEIGHTS, (WEIGHTS, *views.MEASURED))
 BERTVIZ_KIND = Field("bertviz", "head", tuple(bertviz.KINDS))
 
 SIDES = {"cross": "The text (cross-attention)", "own": "What it wrote (self-attention)"}
@@ -123,7 +112,7 @@ def open_heads(selection: Any) -> None:
     HEADS.put(selection["heads"])
 
 
-@frame.closed(OVERVIEW.question, OTHER_HEADS, OVERVIEW_OPTIONS, alone=False, is_small=True)
+@frame.closed(views.OVERVIEW.question, OTHER_HEADS, OVERVIEW_OPTIONS, alone=False, is_small=True)
 def show_other_heads(
     page: frame.Page, shown: AttentionOverview, layer: int, heads: list[int]
 ) -> None:
@@ -136,7 +125,7 @@ def show_other_heads(
         look=partial(keep_options, OVERVIEW_OPTIONS, overview),
     )
     drawn = {"layer": layer, "heads": heads, "options": options, "marks": marks}
-    offer(OVERVIEW, page, shown, drawn=drawn, title="all heads")
+    offer(views.OVERVIEW, page, shown, drawn=drawn, title="all heads")
 
 
 def _draw_canvas(canvas: Any, field: Field[str], key: str, shown: object) -> Callable[..., None]:
@@ -157,7 +146,7 @@ def draw_lines(page: frame.Page, layer: int, heads: list[int]) -> None:
     shown = layer_attention(page.trace, *chosen)
     title, file = f"lines of layer {layer}", f"attention-layer-{layer}"
     _draw_canvas(lines, LINES_OPTIONS, "attention_lines", shown)(
-        LINES, page, shown, *chosen, title=title, file=file
+        views.LINES, page, shown, *chosen, title=title, file=file
     )
 
 
@@ -167,19 +156,21 @@ def draw_map(page: frame.Page, layer: int, heads: list[int]) -> None:
     A measure is of one head, or of all together.
     """
     LAYERS.key(options=list(range(page.trace.attentions.shape[0])))
-    names = {WEIGHTS: "Attention weights"} | {name: label for name, (label, _) in MEASURED.items()}
+    names = {WEIGHTS: "Attention weights"} | {
+        name: label for name, (label, _) in views.MEASURED.items()
+    }
     measure = one_of("Map of", names, MEASURE, with_label=True)
     view: View[AttentionMap]
     chosen: tuple[Any, ...]
     if measure == WEIGHTS:
-        view, chosen = MAP, (tuple(sorted({*LAYERS.value})) or (layer,), tuple(heads))
+        view, chosen = views.MAP, (tuple(sorted({*LAYERS.value})) or (layer,), tuple(heads))
     else:
-        view, chosen = MEASURED[measure][1], (layer, heads[0] if len(heads) == 1 else None)
-        if view is ZEROING:
+        view, chosen = views.MEASURED[measure][1], (layer, heads[0] if len(heads) == 1 else None)
+        if view is views.ZEROING:
             chosen = chosen[:1]
         if not is_available(view, page):
             return
-        if view is ZEROING and page.trace.num_tokens > MOST_ZEROED:
+        if view is views.ZEROING and page.trace.num_tokens > MOST_ZEROED:
             st.info(tr(ZEROED, most=MOST_ZEROED, tokens=page.trace.num_tokens))
             return
     shown = computed(view, page, *chosen)
@@ -189,7 +180,7 @@ def draw_map(page: frame.Page, layer: int, heads: list[int]) -> None:
 
 def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw how one weight of a head is computed: query times key, score, softmax."""
-    if not is_available(NEURONS, page):
+    if not is_available(views.NEURONS, page):
         return
     head = heads[0] if heads else 0
     if len(heads) != 1:
@@ -197,7 +188,7 @@ def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
     steps = head_steps(page.bert, page.trace, layer, head)
     title, file = f"neurons of layer {layer} head {head}", f"neurons-layer-{layer}-head-{head}"
     _draw_canvas(neurons, NEURONS_OPTIONS, "attention_neurons", steps)(
-        NEURONS, page, steps, layer, head, title=title, file=file
+        views.NEURONS, page, steps, layer, head, title=title, file=file
     )
 
 
@@ -216,7 +207,7 @@ CUT_NEURONS = (
 def draw_bertviz(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw the chosen one of BertViz's views."""
     kind = one_of("BertViz's view", bertviz.KINDS, BERTVIZ_KIND)
-    view: View[Any] = BERTVIZ_NEURONS if kind == "neuron" else BERTVIZ
+    view: View[Any] = views.BERTVIZ_NEURONS if kind == "neuron" else views.BERTVIZ
     if not is_available(view, page):
         return
     neurons_of: tuple[Any, ...] = (layer, heads[0] if heads else 0)
@@ -235,7 +226,7 @@ def draw_bertviz(page: frame.Page, layer: int, heads: list[int]) -> None:
 def draw_decoder(page: frame.Page, layer: int, heads: list[int]) -> None:
     """Draw one head of the decoder, or the mean of a layer; the encoder's are not asked for."""
     picture, row = st.container(), st.container(horizontal=True, vertical_alignment="bottom")
-    num_layers, num_heads = computed(DECODER, page, *page.texts).attentions.shape[:2]
+    num_layers, num_heads = computed(views.DECODER, page, *page.texts).attentions.shape[:2]
     side = one_of("Attends to", SIDES, DECODER_SIDE, where=row, with_label=True)
     of = one_of(
         "Layer of the decoder",
@@ -256,9 +247,9 @@ def draw_decoder(page: frame.Page, layer: int, heads: list[int]) -> None:
     head = None if DECODER_HEAD.value == MEAN else int(DECODER_HEAD.value)
     drawn = {"side": side, "layer": of, "head": head}
     with picture:
-        decoder = show(DECODER, page, *page.texts, drawn=drawn, with_caption=False)
+        decoder = show(views.DECODER, page, *page.texts, drawn=drawn, with_caption=False)
     if decoder is not None:
-        caption(DECODER, decoder)
+        caption(views.DECODER, decoder)
 
 
 VIEWS = {"lines": "Lines", "heat-map": "Heat map", "neurons": "Neurons", "bertviz": "BertViz"}
@@ -272,14 +263,14 @@ DRAWN = {
 
 
 @frame.fragment
-def views(page: frame.Page) -> None:
+def show_views(page: frame.Page) -> None:
     """Draw overview and views; a click in them reruns only this, not the page."""
     trace = page.trace
     num_layers, num_heads = trace.attentions.shape[:2]
     LAYER.key(low=-1, high=num_layers - 1)
     HEADS.key(options=list(range(num_heads)))
     with frame.guard():
-        summary = computed(OVERVIEW, page)
+        summary = computed(views.OVERVIEW, page)
         # With one head in the checkpoint, that head, not a mean.
         layer, heads = LAYER.value, [0] if num_heads == 1 else sorted({*HEADS.value})
         if layer < 0:
@@ -333,4 +324,4 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     capabilities.note_attention(page)
-    views(page)
+    show_views(page)

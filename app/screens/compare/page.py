@@ -37,7 +37,7 @@ from ...shell import (
 from ...shell.links import COMPARED_WITH, SUGGESTED
 from ...shell.pictures.canvas_options import keep_options, kept_options, last_revision
 from ...sources import head_texts
-from . import PAGE
+from . import PAGE, views
 from .sides import (
     Case,
     Side,
@@ -49,18 +49,6 @@ from .sides import (
     shown_names,
     sides,
     suggested,
-)
-from .views import (
-    ANSWERS,
-    CKA,
-    CKA_DIAGONAL,
-    HEADS,
-    LAYERS,
-    MEASURES,
-    NAMES,
-    ONE_HEAD,
-    OTHERS,
-    WEIGHTS,
 )
 
 OPENED: Field[list[str]] = Field("compare_view", [], ("layers", "heads", "weights", "texts"))
@@ -200,7 +188,7 @@ def show_answers(case: Case) -> None:
             own_markdown(plain(_sentence(NO_QUESTION)), marks_of(case.first.bert.tokenizer)) + "."
         )
         return
-    st.header(ANSWERS.question, anchor=False)
+    st.header(views.ANSWERS.question, anchor=False)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     kinds = [question.kind for question, _, _ in case.comparison.answers]
     kind: str = row.selectbox(
@@ -223,22 +211,24 @@ def show_answers(case: Case) -> None:
     arguments = (case.second, *case.texts, kind, place)
     drawn = {"called": case.names, "is_score": kind == "score"}
     options: dict[str, Any] = {"setup": case.setup, "compute": given(compared)}
-    show(ANSWERS, case.page, *arguments, drawn=drawn, **options)
+    show(views.ANSWERS, case.page, *arguments, drawn=drawn, **options)
     _note_heads(case, kind)
     if kind == "tag":
         _show_tags(case)
     show_by_layer(case, kind, place)
 
 
-@frame.closed(LAYERS.question, OPENED, at="layers")
+@frame.closed(views.LAYERS.question, OPENED, at="layers")
 def show_by_layer(case: Case, kind: str, place: int) -> None:
     """Draw the answer as each layer gives it."""
     compared = case.comparison.compared(kind, place)
-    drawn: dict[str, Any] = {"called": dict(zip(NAMES, case.names, strict=True))}
+    drawn: dict[str, Any] = {"called": dict(zip(views.NAMES, case.names, strict=True))}
     drawn |= {"form": ".3~g", "y_title": "score"} if kind == "score" else {}
     arguments = (case.second, *case.texts, kind, place)
     _note_settled(case, compared)
-    show(LAYERS, case.page, *arguments, drawn=drawn, setup=case.setup, compute=given(compared))
+    show(
+        views.LAYERS, case.page, *arguments, drawn=drawn, setup=case.setup, compute=given(compared)
+    )
 
 
 def _note_heads(case: Case, kind: str) -> None:
@@ -316,7 +306,7 @@ MERGED_WORDS = (
 )
 
 
-@frame.closed(HEADS.question, OPENED, at="heads")
+@frame.closed(views.HEADS.question, OPENED, at="heads")
 def show_heads(case: Case) -> None:
     """Draw the grid of heads and the open head of both."""
     change = case.comparison.divergence
@@ -328,7 +318,7 @@ def show_heads(case: Case) -> None:
     most_changed = names[int(np.nan_to_num(change).argmax())]
     layer, head = parse_head(most_changed if HEAD.value == MOST_CHANGED else HEAD.value)
     show(
-        HEADS,
+        views.HEADS,
         case.page,
         case.second,
         *case.texts,
@@ -356,7 +346,7 @@ def show_heads(case: Case) -> None:
                 look=partial(keep_options, MAP_OPTIONS, heat_map),
             )
     arguments = (case.second, *case.texts, layer, head)
-    offer(ONE_HEAD, case.page, both, *arguments, setup=case.setup)
+    offer(views.ONE_HEAD, case.page, both, *arguments, setup=case.setup)
 
 
 def _open_head(chosen: heat_map.Selection) -> None:
@@ -370,21 +360,28 @@ NOT_FINITE = (
 )
 
 
-@frame.closed(WEIGHTS.question, OPENED, MEASURE, at="weights")
+@frame.closed(views.WEIGHTS.question, OPENED, MEASURE, at="weights")
 def show_weights(case: Case) -> None:
     """Draw the drift of all weights."""
-    drift = computed(WEIGHTS, case.page, case.second)
+    drift = computed(views.WEIGHTS, case.page, case.second)
     picture = st.container()
-    drawn = MEASURES[one_of("Measure", MEASURE_NAMES, MEASURE)]
+    drawn = views.MEASURES[one_of("Measure", MEASURE_NAMES, MEASURE)]
     with picture:
         if drift.layers:
-            show(WEIGHTS, case.page, case.second, drawn=drawn, setup=case.setup, with_caption=False)
+            show(
+                views.WEIGHTS,
+                case.page,
+                case.second,
+                drawn=drawn,
+                setup=case.setup,
+                with_caption=False,
+            )
         else:
             st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
-    caption(WEIGHTS, drift)
+    caption(views.WEIGHTS, drift)
     if drift.others:
-        st.subheader(OTHERS.question, anchor=False)
-        show(OTHERS, case.page, case.second, setup=case.setup)
+        st.subheader(views.OTHERS.question, anchor=False)
+        show(views.OTHERS, case.page, case.second, setup=case.setup)
     _note_left_out(case, drift)
 
 
@@ -418,7 +415,7 @@ from bertcore.data import read_sentence_list
 """
 
 
-@frame.closed(CKA.question, OPENED, head_texts.SOURCE, at="texts")
+@frame.closed(views.CKA.question, OPENED, head_texts.SOURCE, at="texts")
 def show_layers(case: Case) -> None:
     """Draw the similarity of layers over many texts."""
     source = head_texts.choose()
@@ -426,7 +423,7 @@ def show_layers(case: Case) -> None:
         return
     arguments = case.second, tuple(source.texts.sentences)
     compute = Compute(name="compare", stopped="The comparison was stopped.")
-    compared = computed(CKA, case.page, *arguments, compute=compute)
+    compared = computed(views.CKA, case.page, *arguments, compute=compute)
     if compared.num_left_out:
         st.caption(
             f"{compared.num_left_out:,} texts are left out: at most {compared.num_sentences:,} "
@@ -445,11 +442,11 @@ def show_layers(case: Case) -> None:
     titles = tuple(f"{AFTER_LAYER}, {theme.escape(name)}" for name in case.names)
     pair = st.container(horizontal=True, key="compare_cka_pair")
     with pair.container():
-        show(CKA, case.page, *arguments, drawn={"titles": titles}, **options)
-    height = CKA.draw(compared).height
+        show(views.CKA, case.page, *arguments, drawn={"titles": titles}, **options)
+    height = views.CKA.draw(compared).height
     with pair.container():
-        show(CKA_DIAGONAL, case.page, *arguments, drawn={"height": height}, **options)
-    caption(CKA, compared)
+        show(views.CKA_DIAGONAL, case.page, *arguments, drawn={"height": height}, **options)
+    caption(views.CKA, compared)
 
 
 def draw() -> None:

@@ -17,21 +17,8 @@ from ...shell.links import INSIDE_LAYER_TOKEN as TOKEN
 from ...shell.links import INSIDE_LAYER_VIEW as VIEW
 from ...shell.links import ONE_TOKEN
 from ...shell.pictures import capabilities
-from . import PAGE
+from . import PAGE, views
 from .drawing import COMPONENT, layer_sheet, pooler_sheet, stages_message, word_sheet
-from .views import (
-    ALL_TOKENS,
-    BY_PART,
-    HEAD_ROWS,
-    LAYER,
-    MOST_LENGTH,
-    POOLER,
-    SOURCES,
-    STAIRCASE,
-    TOY_HEAD,
-    WORD_HEAD,
-    what_it_does,
-)
 
 ALL = "all"
 VIEWS = {ONE_TOKEN: "One token", ALL: "All tokens"}
@@ -83,9 +70,9 @@ def show_layer(page: frame.Page) -> None:
         return
     word, against = choose_word(page, position, more)
     asked = (position, word, against)
-    token = computed(LAYER, page, layer, *asked)
+    token = computed(views.LAYER, page, layer, *asked)
     COMPONENT(layer_sheet(token).message(), key="layer_drawing")
-    offer(LAYER, page, token, layer, *asked, title=f"Layer {layer}")
+    offer(views.LAYER, page, token, layer, *asked, title=f"Layer {layer}")
     if word is not None:
         show_parts(page, *asked)
     else:
@@ -137,7 +124,9 @@ def choose_word(
     """
     if "mlm" not in page.bert.capabilities:
         return None, None
-    steps = page.compute(WORD_HEAD.of, page.reading, position)  # also where a link hides the view
+    steps = page.compute(
+        views.WORD_HEAD.of, page.reading, position
+    )  # also where a link hides the view
     words = [best.word for best in steps.best]
     word = where.selectbox(
         "Word",
@@ -164,19 +153,19 @@ def show_all(page: frame.Page, layer: int, position: int) -> None:
         TOKEN.put(token)
         VIEW.put(ONE_TOKEN)
 
-    stages = computed(ALL_TOKENS, page, layer)
+    stages = computed(views.ALL_TOKENS, page, layer)
     COMPONENT(stages_message(stages, position), key="layer_all", picked=follow)
     if len(stages.tokens) > MAX_ROWS:
         st.caption(f"{MAX_ROWS} of {len(stages.tokens)} tokens are drawn.")
     drawn, title = {"selected": position}, f"All tokens in layer {layer}"
-    offer(ALL_TOKENS, page, stages, layer, drawn=drawn, title=title)
+    offer(views.ALL_TOKENS, page, stages, layer, drawn=drawn, title=title)
 
 
-@frame.closed(STAIRCASE.question, PARTS_OPEN, WORD, AGAINST, BY_PART_OPEN, SOURCES_OPEN)
+@frame.closed(views.STAIRCASE.question, PARTS_OPEN, WORD, AGAINST, BY_PART_OPEN, SOURCES_OPEN)
 def show_parts(page: frame.Page, *asked: Any) -> None:
     """Draw the shares of the word's logit: by part, by head, and by the tokens that heads read."""
-    show(STAIRCASE, page, *asked)
-    for view in (BY_PART, SOURCES):
+    show(views.STAIRCASE, page, *asked)
+    for view in (views.BY_PART, views.SOURCES):
         st.subheader(view.question, anchor=False)
         show(view, page, *asked, drawn={"is_dark": page.is_dark})
 
@@ -184,26 +173,26 @@ def show_parts(page: frame.Page, *asked: Any) -> None:
 @frame.closed("What is read from the last vectors?", LAST_OPEN, WORD_HEAD_OPEN, POOLER_OPEN)
 def show_last(page: frame.Page, position: int) -> None:
     """Draw the masked-word head at the token, and the pooler with the head that reads it."""
-    if is_available(WORD_HEAD, page):
-        steps = computed(WORD_HEAD, page, position)
-        st.subheader(WORD_HEAD.question, anchor=False)
+    if is_available(views.WORD_HEAD, page):
+        steps = computed(views.WORD_HEAD, page, position)
+        st.subheader(views.WORD_HEAD.question, anchor=False)
         COMPONENT(word_sheet(steps).message(), key="word_drawing")
-        offer(WORD_HEAD, page, steps, position)
-    if is_available(POOLER, page):
-        pooled = computed(POOLER, page)
-        st.subheader(POOLER.question, anchor=False)
+        offer(views.WORD_HEAD, page, steps, position)
+    if is_available(views.POOLER, page):
+        pooled = computed(views.POOLER, page)
+        st.subheader(views.POOLER.question, anchor=False)
         COMPONENT(pooler_sheet(pooled).message(), key="pooler_drawing")
-        offer(POOLER, page, pooled)
+        offer(views.POOLER, page, pooled)
 
 
-@frame.closed(HEAD_ROWS.question, ROWS_OPEN, ROWS_HEAD)
+@frame.closed(views.HEAD_ROWS.question, ROWS_OPEN, ROWS_HEAD)
 def show_head_rows(page: frame.Page, layer: int) -> None:
     """Draw the matrix with a head's rows, and the Python that reads them."""
     last = page.bert.config.num_attention_heads - 1
     key = ROWS_HEAD.key(low=0, high=last)
     if last:
         st.slider("Head", 0, last, key=key, width=260)
-    head = show(HEAD_ROWS, page, layer, ROWS_HEAD.value)
+    head = show(views.HEAD_ROWS, page, layer, ROWS_HEAD.value)
     if head is not None:
         st.code(head.python, language="python")
 
@@ -221,23 +210,23 @@ def show_code() -> None:
     )
 
 
-@frame.closed(TOY_HEAD.question, TOY_OPEN, ANGLE, LENGTH)
+@frame.closed(views.TOY_HEAD.question, TOY_OPEN, ANGLE, LENGTH)
 def show_toy_head() -> None:
     """Draw the toy head and its two sliders."""
     picture, row = st.container(), st.container(horizontal=True, key="toy_head")
     row.slider("Direction of the query, in degrees", 0, 359, key=ANGLE.key(low=0, high=359))
-    length = LENGTH.key(low=0, high=MOST_LENGTH)
-    row.slider("Length of the query", 0.0, MOST_LENGTH, step=0.5, key=length)
+    length = LENGTH.key(low=0, high=views.MOST_LENGTH)
+    row.slider("Length of the query", 0.0, views.MOST_LENGTH, step=0.5, key=length)
     with picture:
-        head = computed(TOY_HEAD, None, ANGLE.value, LENGTH.value)
-        st.markdown(what_it_does(head))
-        show(TOY_HEAD, None, ANGLE.value, LENGTH.value, with_caption=False)
-    caption(TOY_HEAD, head)
+        head = computed(views.TOY_HEAD, None, ANGLE.value, LENGTH.value)
+        st.markdown(views.what_it_does(head))
+        show(views.TOY_HEAD, None, ANGLE.value, LENGTH.value, with_caption=False)
+    caption(views.TOY_HEAD, head)
 
 
 def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE, asks_word=True)
-    if is_available(LAYER, page):
+    if is_available(views.LAYER, page):
         show_layer(page)
         show_toy_head()

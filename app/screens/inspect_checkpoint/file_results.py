@@ -40,18 +40,9 @@ from ...shell.words import tr
 from ...sources.task_model.labelled_file import MAX_MEGABYTES, choose_label_map, show_notes
 from ...sources.task_model.model import model as open_model
 from ...view import View
+from . import views
 from .choices import LABEL, OPENED, PREDICTED, READ_PAIR, TEXT_CHOICES, WORD
 from .tasks import TASK_VIEWS, TaskView
-from .views import (
-    CALIBRATION,
-    CONFUSION,
-    ERRORS,
-    FILE_WORDS,
-    LABEL_SCORES,
-    SCORES,
-    SLICES,
-    severity,
-)
 
 USUAL_COLUMN = "(as found)"
 JOINT_COLUMNS = "(a column for each label)"
@@ -243,9 +234,9 @@ def show_run(page: frame.Page, chosen: Labelled) -> None:
     run = run_of(page, labelled, number)
     show_notes(run.notes)
     _show_metrics(run)
-    pictures = [LABEL_SCORES] if run.task == "multilabel" else []
-    pictures += [SCORES] if run.task == "regress" else [CALIBRATION]
-    pictures[:0] = [CONFUSION] if run.metrics().confusion is not None else []
+    pictures = [views.LABEL_SCORES] if run.task == "multilabel" else []
+    pictures += [views.SCORES] if run.task == "regress" else [views.CALIBRATION]
+    pictures[:0] = [views.CONFUSION] if run.metrics().confusion is not None else []
     columns = st.container(key="inspect_run").columns(2, gap="large")
     for column, picture in zip(columns, pictures, strict=False):
         with column:
@@ -269,7 +260,7 @@ def draw_run(
     show(view, page, *call, compute=lambda *_, **named: run, **options)
 
 
-@frame.closed(SLICES.question, SLICES_OPEN)
+@frame.closed(views.SLICES.question, SLICES_OPEN)
 def show_slices(page: frame.Page, labelled: Labelled, number: int) -> None:
     """Draw the quality of answers in groups."""
     run = run_of(page, labelled, number)
@@ -278,10 +269,10 @@ def show_slices(page: frame.Page, labelled: Labelled, number: int) -> None:
         drawn["x_title"] = QUALITIES[run.task]
     if run.task == "regress":
         drawn |= {"is_fraction": False, "includes_zero": True}
-    draw_run(SLICES, page, labelled, run, drawn=drawn)
+    draw_run(views.SLICES, page, labelled, run, drawn=drawn)
 
 
-@frame.closed(FILE_WORDS.question, WORDS_OPEN)
+@frame.closed(views.FILE_WORDS.question, WORDS_OPEN)
 def show_file_words(page: frame.Page, chosen: Labelled) -> None:
     """Draw the words that add most to each class, and to wrong answers, over all rows."""
 
@@ -290,7 +281,7 @@ def show_file_words(page: frame.Page, chosen: Labelled) -> None:
         return Compute(name="inspect-words-of-file")(words_of_file, key, chosen)
 
     call = chosen.name, chosen.columns, chosen.skip_bad_rows, MOST_EXPLAINED
-    explained = show(FILE_WORDS, page, *call, compute=compute, with_json=True)
+    explained = show(views.FILE_WORDS, page, *call, compute=compute, with_json=True)
     show_notes(() if explained is None else explained.notes)
 
 
@@ -311,11 +302,11 @@ def _show_metrics(run: FileRun) -> None:
 
 def _show_errors(page: frame.Page, labelled: Labelled, run: FileRun) -> None:
     """Draw the worst errors as a table with links; a click opens a text."""
-    st.header(tr(ERRORS.question), anchor=False)
+    st.header(tr(views.ERRORS.question), anchor=False)
     if not run.errors:
         st.success(tr("No answer is wrong."))
         return
-    table = ERRORS.table(run)
+    table = views.ERRORS.table(run)
     assert isinstance(table, pd.DataFrame)
     for name, title in PAGES.items():
         table[title] = [
@@ -338,7 +329,7 @@ def _show_errors(page: frame.Page, labelled: Labelled, run: FileRun) -> None:
             "row": column.NumberColumn(width="small"),
             "text": wide,
             "second text": wide,
-            severity(run): column.NumberColumn(format=form, width="small"),
+            views.severity(run): column.NumberColumn(format=form, width="small"),
             **narrow,
             **links,
         },
@@ -350,7 +341,7 @@ def _show_errors(page: frame.Page, labelled: Labelled, run: FileRun) -> None:
         )
     )
     call = labelled.name, labelled.columns, labelled.skip_bad_rows
-    offer(ERRORS, page, run, *call)
+    offer(views.ERRORS, page, run, *call)
 
 
 def _open(page: frame.Page, error: WrongAnswer) -> None:

@@ -34,7 +34,7 @@ from ...shell import Compute, Field, Job, UploadSource, cache, computed, frame, 
 from ...shell.links import MAP_LAYER as LAYER
 from ...shell.uploads.on_disk import Copy, naming
 from ...sources import my_sentences
-from . import PAGE
+from . import PAGE, views
 from .controls import (
     MANY_SENTENCES,
     SOURCE,
@@ -47,16 +47,6 @@ from .controls import (
     is_read,
     sentences_of,
     suit_to_source,
-)
-from .views import (
-    COSINES,
-    FAITHFULNESS,
-    LAYER_MAP,
-    NEAREST,
-    PROBES,
-    SEPARATION,
-    SIMILARITY,
-    VECTOR_MAP,
 )
 
 R = TypeVar("R")
@@ -135,7 +125,7 @@ def draw_map(page: frame.Page, chosen: Chosen, points: Points, layout: Layout, c
     read_points(points)
     is_all, arguments = first_map(points, layout)
     of = Drawn(arguments, at_once, setup_of(chosen))
-    mapped = computed(LAYER_MAP, page, *of.arguments, compute=of.compute)
+    mapped = computed(views.LAYER_MAP, page, *of.arguments, compute=of.compute)
     notes, place = st.container(), st.container()  # above the progress, which moves neither
     if not is_all:
         line, name = notes.empty(), METHODS[layout.method]
@@ -145,7 +135,7 @@ def draw_map(page: frame.Page, chosen: Chosen, points: Points, layout: Layout, c
                 asked = of._replace(
                     arguments=(*points[1:], *layout), compute=on_points(waiting(layout))
                 )
-                mapped = computed(LAYER_MAP, page, *asked.arguments, compute=asked.compute)
+                mapped = computed(views.LAYER_MAP, page, *asked.arguments, compute=asked.compute)
                 of = asked
                 line.empty()
             except TooManyPointsError as error:
@@ -158,7 +148,7 @@ def draw_map(page: frame.Page, chosen: Chosen, points: Points, layout: Layout, c
     drawn = {**look, "layer": LAYER.value, "ink": theme.INK[page.is_dark]}
     with place:
         show(
-            LAYER_MAP,
+            views.LAYER_MAP,
             page,
             *of.arguments,
             drawn=drawn,
@@ -179,16 +169,16 @@ class Drawn(NamedTuple):
     python: dict[str, Any]
 
 
-@frame.closed(SEPARATION.question, OPENED, at="labels")
+@frame.closed(views.SEPARATION.question, OPENED, at="labels")
 def show_labels(page: frame.Page, of: Drawn) -> None:
     """Draw how well each layer separates the labels."""
-    show(SEPARATION, page, *of.arguments, compute=of.compute, **of.python)
+    show(views.SEPARATION, page, *of.arguments, compute=of.compute, **of.python)
 
 
-@frame.closed(FAITHFULNESS.question, OPENED, at="faithfulness")
+@frame.closed(views.FAITHFULNESS.question, OPENED, at="faithfulness")
 def show_faithfulness(page: frame.Page, of: Drawn) -> None:
     """Draw how much of the neighbourhoods the map preserves."""
-    show(FAITHFULNESS, page, *of.arguments, compute=of.compute, **of.python)
+    show(views.FAITHFULNESS, page, *of.arguments, compute=of.compute, **of.python)
 
 
 def first_map(points: Points, layout: Layout) -> tuple[bool, tuple[Any, ...]]:
@@ -243,7 +233,7 @@ VECTOR_FILES = UploadSource(
 )
 
 
-@frame.closed(VECTOR_MAP.question, OPENED, at="vectors")
+@frame.closed(views.VECTOR_MAP.question, OPENED, at="vectors")
 def show_vectors(page: frame.Page, layout: Layout) -> None:
     """Draw uploaded vectors by the method that is chosen for the map above."""
     copies = VECTOR_FILES.choose()
@@ -254,26 +244,28 @@ def show_vectors(page: frame.Page, layout: Layout) -> None:
     assert vectors is not None
     files = str(vectors.path), None if labels is None else str(labels.path)
     with naming(vectors.path, vectors.name):
-        mapped = computed(VECTOR_MAP, None, *files, *layout, compute=Compute(name="vector-map"))
+        mapped = computed(
+            views.VECTOR_MAP, None, *files, *layout, compute=Compute(name="vector-map")
+        )
     for note in (*mapped.table.notes, *mapped.layer_map.notes):
         st.caption(plain(note))
     names = vectors.name, None if labels is None else labels.name
     drawn = {"ink": theme.INK[page.is_dark]}
-    show(VECTOR_MAP, None, *names, *layout, drawn=drawn, compute=lambda *_, **__: mapped)
+    show(views.VECTOR_MAP, None, *names, *layout, drawn=drawn, compute=lambda *_, **__: mapped)
 
 
 # ---- cosines ----
 
 
-@frame.closed(COSINES.question, OPENED, PAIR, at="geometry")
+@frame.closed(views.COSINES.question, OPENED, PAIR, at="geometry")
 def show_geometry(page: frame.Page, points: Points, chosen: Chosen) -> None:
     """Draw the cosines, with those of two points that are chosen, and the CKA of the layers."""
     pair = choose_pair(points)
     python = {"compute": at_once, **setup_of(chosen)}
-    measured = show(COSINES, page, *points[1:], pair, **python)
+    measured = show(views.COSINES, page, *points[1:], pair, **python)
     if measured is not None and measured.geometry.num_points >= FEW_TOKENS:
-        st.subheader(SIMILARITY.question, anchor=False)
-        show(SIMILARITY, page, *points[1:], **python)
+        st.subheader(views.SIMILARITY.question, anchor=False)
+        show(views.SIMILARITY, page, *points[1:], **python)
 
 
 def choose_pair(points: Points) -> tuple[int, ...]:
@@ -315,7 +307,7 @@ AMONG = Field("map_among", "own", tuple(AMONG_SOURCES))
 TOKEN = Field("map_token", 0)  # position of the token whose neighbours are shown
 
 
-@frame.closed(NEAREST.question, OPENED, AMONG, TOKEN, at="nearest")
+@frame.closed(views.NEAREST.question, OPENED, AMONG, TOKEN, at="nearest")
 def show_nearest(page: frame.Page) -> None:
     """Draw the choice of a token, a layer and sentences, and the nearest tokens."""
     is_own = one_of("Among", AMONG_SOURCES, AMONG) == "own"
@@ -348,10 +340,10 @@ def show_nearest(page: frame.Page) -> None:
         return nearest_to(trace, vectors, layer, position)
 
     arguments = (*page.texts, position, layer, among)
-    if not computed(NEAREST, page, *arguments, compute=compute).neighbours:
+    if not computed(views.NEAREST, page, *arguments, compute=compute).neighbours:
         st.info("There is no other text to search. Add sentences to the list or the file.")
         return
-    show(NEAREST, page, *arguments, compute=compute, **python)
+    show(views.NEAREST, page, *arguments, compute=compute, **python)
 
 
 # ---- probe ----
@@ -417,7 +409,7 @@ PROBE_FILE = UploadSource(
 )
 
 
-@frame.closed(PROBES.question, OPENED, PROBE_SOURCE, TASK, COUNT, at="probe")
+@frame.closed(views.PROBES.question, OPENED, PROBE_SOURCE, TASK, COUNT, at="probe")
 def show_probe(page: frame.Page) -> None:
     """Draw the choices of the view, and the scores by layer once they are computed."""
     source, file = one_of("Labelled words", PROBE_SOURCES, PROBE_SOURCE), None
@@ -451,7 +443,7 @@ def show_probe(page: frame.Page) -> None:
         python = f"read_probe_data(Path({file.copy.name!r}), {task!r})"
         labelled = Labelled(file.copy.digest, task, file.data[task])
     show(
-        PROBES,
+        views.PROBES,
         page,
         labelled,
         ProbeSettings(max_sentences=most),

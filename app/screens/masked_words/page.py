@@ -30,22 +30,7 @@ from ...shell import (
 from ...shell.links import MASK
 from ...shell.pictures import capabilities
 from ...shell.words import tr
-from . import PAGE
-from .views import (
-    ATTRIBUTION,
-    CANDIDATES,
-    CONTINUATIONS,
-    LENS,
-    MASKING,
-    NEXT_SURPRISE,
-    NEXT_WORDS,
-    PREDICTIONS,
-    RANDOM_WEIGHTS,
-    RANKS,
-    REPLACED,
-    SURPRISE,
-    WHOLE_SENTENCE,
-)
+from . import PAGE, views
 
 MOST_IN_TURN = 16  # most masks that are also filled one after another; each costs a run
 LENS_ROWS = 24  # tokens of the lens that are drawn at a time
@@ -115,7 +100,7 @@ def show_masks(page: frame.Page) -> None:
         return
     predictions = show_predictions(page, masked)
     position = choose_mask(predictions)
-    if is_available(LENS, page):
+    if is_available(views.LENS, page):
         show_lens(page, masked, position)
     show_candidates(page, masked, position)
     if "lens" not in page.bert.capabilities:
@@ -132,7 +117,7 @@ def show_predictions(page: frame.Page, masked: tuple[int, ...]) -> MaskPredictio
     """Draw the most probable words of each mask."""
     arguments = (*page.texts, masked, TOP_K.value)
     predictions = page.compute(predict_masks, *arguments)
-    show(PREDICTIONS, page, *arguments)
+    show(views.PREDICTIONS, page, *arguments)
     capabilities.note(page, "mask")
     unknown = page.bert.tokenizer.unk_token
     if unknown in predictions.words:
@@ -166,7 +151,7 @@ def choose_mask(predictions: MaskPredictions) -> int:
     return first if position is None else position
 
 
-@frame.closed(CANDIDATES.question, CANDIDATES_OPEN, CANDIDATES_LINE, alone=False)
+@frame.closed(views.CANDIDATES.question, CANDIDATES_OPEN, CANDIDATES_LINE, alone=False)
 def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the scores of the visitor's own words."""
     line = st.text_input(
@@ -179,22 +164,30 @@ def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) ->
         st.caption(tr("Try words that BERT did not suggest: rare, wrong, or several in one place."))
         return
     arguments = (*page.texts, masked, position, words)
-    scored = page.compute(CANDIDATES.of, *arguments)
+    scored = page.compute(views.CANDIDATES.of, *arguments)
     for candidate in scored:
         if candidate.problem:
             st.warning(plain(candidate.problem))
     if not all(candidate.problem for candidate in scored):
-        show(CANDIDATES, page, *arguments)
+        show(views.CANDIDATES, page, *arguments)
 
 
-@frame.closed(LENS.question, LENS_OPEN, LENS_VIEW, FIRST_TOKEN)
+@frame.closed(views.LENS.question, LENS_OPEN, LENS_VIEW, FIRST_TOKEN)
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
     if one_of("Lens", LENS_VIEW.options or (), LENS_VIEW) == AT_THE_MASK:
-        show(LENS, page, *page.texts, masked, (position,), BEST)
+        show(views.LENS, page, *page.texts, masked, (position,), BEST)
     else:
         positions = choose_window(page.trace.num_tokens)
-        show(LENS, page, *page.texts, masked, positions, BEST, drawn={"chart": WHOLE_SENTENCE})
+        show(
+            views.LENS,
+            page,
+            *page.texts,
+            masked,
+            positions,
+            BEST,
+            drawn={"chart": views.WHOLE_SENTENCE},
+        )
 
 
 def choose_window(num_tokens: int) -> tuple[int, ...]:
@@ -206,7 +199,7 @@ def choose_window(num_tokens: int) -> tuple[int, ...]:
     return tuple(range(start, start + LENS_ROWS))
 
 
-@frame.closed(RANKS.question, RANKS_OPEN)
+@frame.closed(views.RANKS.question, RANKS_OPEN)
 def show_ranks(
     page: frame.Page,
     masked: tuple[int, ...],
@@ -216,36 +209,36 @@ def show_ranks(
 ) -> None:
     """Draw the rank of each of `words` from layer to layer."""
     drawn = {"accent": original}
-    show(RANKS, page, *page.texts, masked, position, words, drawn=drawn)
+    show(views.RANKS, page, *page.texts, masked, position, words, drawn=drawn)
 
 
-@frame.closed(ATTRIBUTION.question, ATTRIBUTION_OPEN, GUESS, RANDOM_OPEN)
+@frame.closed(views.ATTRIBUTION.question, ATTRIBUTION_OPEN, GUESS, RANDOM_OPEN)
 def show_attribution(page: frame.Page, position: int, words: tuple[str, ...]) -> None:
     """Draw the share of each token in a word's logit, and the check by random weights."""
     word = st.selectbox(tr("Word"), words, key=GUESS.key(default=words[0], options=words))
-    show(ATTRIBUTION, page, position, word, drawn={"is_dark": page.is_dark})
+    show(views.ATTRIBUTION, page, position, word, drawn={"is_dark": page.is_dark})
     if "parts" in page.bert.capabilities:
         show_random_weights(page, position, word)
 
 
-@frame.closed(RANDOM_WEIGHTS.question, RANDOM_OPEN, alone=False, is_small=True)
+@frame.closed(views.RANDOM_WEIGHTS.question, RANDOM_OPEN, alone=False, is_small=True)
 def show_random_weights(page: frame.Page, position: int, word: str) -> None:
     """Draw how alike the shares remain with random weights."""
-    show(RANDOM_WEIGHTS, page, position, word)
+    show(views.RANDOM_WEIGHTS, page, position, word)
 
 
-@frame.closed(SURPRISE.question, SURPRISE_OPEN)
+@frame.closed(views.SURPRISE.question, SURPRISE_OPEN)
 def show_surprise(page: frame.Page) -> None:
     """Draw how much each token surprises BERT when it alone is hidden."""
     if page.masked:
         st.caption(tr("Here each token is hidden alone: the others are read as they are typed."))
     if page.trace.num_tokens <= AT_ONCE:
-        show(SURPRISE, page, *page.texts, compute=cache.computed)
+        show(views.SURPRISE, page, *page.texts, compute=cache.computed)
     else:
-        show(SURPRISE, page, *page.texts, compute=Compute(stage="Hiding each token in turn"))
+        show(views.SURPRISE, page, *page.texts, compute=Compute(stage="Hiding each token in turn"))
 
 
-@frame.closed(CONTINUATIONS.question, CONTINUATIONS_OPEN, CONTINUATIONS_LINES)
+@frame.closed(views.CONTINUATIONS.question, CONTINUATIONS_OPEN, CONTINUATIONS_LINES)
 def show_continuations(page: frame.Page) -> None:
     """Draw the scores of the visitor's own continuations of text A."""
     typed = st.text_area(
@@ -257,10 +250,10 @@ def show_continuations(page: frame.Page) -> None:
     )
     lines = tuple(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
     if lines:
-        show(CONTINUATIONS, page, page.texts[0], lines)
+        show(views.CONTINUATIONS, page, page.texts[0], lines)
 
 
-@frame.closed(MASKING.question, MASKING_OPEN, SEED, PERCENTAGE)
+@frame.closed(views.MASKING.question, MASKING_OPEN, SEED, PERCENTAGE)
 def show_masking(page: frame.Page) -> None:
     """Draw the 80/10/10 procedure on the sentence."""
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -271,7 +264,7 @@ def show_masking(page: frame.Page) -> None:
     percentage = one_of("Chosen tokens", names, PERCENTAGE, where=row, with_label=True)
     drawn = {"mask": page.marks.mask}
     with frame.guard():
-        show(MASKING, page, *page.texts, seed, percentage / 100, drawn=drawn)
+        show(views.MASKING, page, *page.texts, seed, percentage / 100, drawn=drawn)
 
 
 def show_next(page: frame.Page) -> None:
@@ -295,14 +288,16 @@ def show_next(page: frame.Page) -> None:
         row.button(label, disabled=place == end, on_click=PLACE.put, args=(end,))
         row.caption(tr("Click a token to see what was expected there, given the tokens before it."))
         TOP_K.key(low=3, high=15)
-        predictions = show(NEXT_WORDS, page, *page.texts, (place,), TOP_K.value, with_caption=False)
+        predictions = show(
+            views.NEXT_WORDS, page, *page.texts, (place,), TOP_K.value, with_caption=False
+        )
         st.slider(tr("Words"), 3, 15, key=TOP_K.name, width=200)
         if predictions is not None:
-            caption(NEXT_WORDS, predictions)
+            caption(views.NEXT_WORDS, predictions)
     if predicted_places(page.trace):
-        st.header(tr(NEXT_SURPRISE.question), anchor=False)
+        st.header(tr(views.NEXT_SURPRISE.question), anchor=False)
         with frame.guard():
-            show(NEXT_SURPRISE, page, *page.texts)
+            show(views.NEXT_SURPRISE, page, *page.texts)
 
 
 def show_instead(page: frame.Page) -> bool:
@@ -311,9 +306,9 @@ def show_instead(page: frame.Page) -> bool:
     A discriminator detects replaced tokens, GPT-2 predicts the next; others say why not.
     """
     if "replaced" in page.bert.capabilities:
-        st.header(tr(REPLACED.question), anchor=False)
+        st.header(tr(views.REPLACED.question), anchor=False)
         with frame.guard():
-            show(REPLACED, page)
+            show(views.REPLACED, page)
         return "mlm" not in page.bert.capabilities
     if "mlm" in page.bert.capabilities:
         return False

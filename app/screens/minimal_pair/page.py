@@ -29,19 +29,7 @@ from ...shell import (
     show,
 )
 from ...shell.pictures import capabilities
-from . import PAGE
-from .views import (
-    ATTENTION,
-    GAP,
-    HEADS,
-    LIKELIHOOD,
-    MANY,
-    NEXT_SENTENCE,
-    PATCHING,
-    RUNS,
-    VECTORS,
-    WORDS,
-)
+from . import PAGE, views
 
 AT_ONCE = 64  # most tokens of a text that is scored within the page's run; a longer one is queued
 LONGEST = 60  # letters of a token in the strip
@@ -224,14 +212,14 @@ def token_rows(alignment: Alignment) -> str:
 
 def _line(token: str | None) -> str:
     if token is None:
-        return f'<span style="opacity:0.55" title="no token here">{GAP}</span>'
+        return f'<span style="opacity:0.55" title="no token here">{views.GAP}</span>'
     return f'<bdi style="overflow-wrap:anywhere">{html.escape(shorten(token, LONGEST))}</bdi>'
 
 
 @frame.fragment
 def show_both(page: frame.Page, case: Case) -> None:
     """Draw what differs; runs alone when a choice changes."""
-    pair = page.compute(VECTORS.of, *case)
+    pair = page.compute(views.VECTORS.of, *case)
     is_same = case.first == case.second and len({*(case.sentences_b or "")}) < 2
     text_b = None if case.sentences_b is None else case.sentences_b[1]
     truncation = page.bert.tokenize(case.second, text_b).truncation
@@ -256,11 +244,11 @@ def show_both(page: frame.Page, case: Case) -> None:
 def show_answers(page: frame.Page, case: Case, pair: MinimalPair) -> None:
     """Draw the words at each common mask, the next-sentence answers, or which is more probable."""
     if pair.shifts:
-        st.header(WORDS.question, anchor=False)
-        show(WORDS, page, *case)
+        st.header(views.WORDS.question, anchor=False)
+        show(views.WORDS, page, *case)
     if pair.next_first is not None:
-        st.header(NEXT_SENTENCE.question, anchor=False)
-        show(NEXT_SENTENCE, page, *case)
+        st.header(views.NEXT_SENTENCE.question, anchor=False)
+        show(views.NEXT_SENTENCE, page, *case)
     if pair.shifts:
         return
     if pair.next_first is None and can_score(page, pair):
@@ -285,9 +273,9 @@ def show_likelihood(page: frame.Page, case: Case, alignment: Alignment) -> None:
     """Draw the verdict, and the log-probability of each token in both versions."""
     longest = max(len(alignment.tokens_first), len(alignment.tokens_second))
     compute = cache.computed if longest <= AT_ONCE else Compute(stage="Hiding each token in turn")
-    both = computed(LIKELIHOOD, page, *case, compute=compute)
+    both = computed(views.LIKELIHOOD, page, *case, compute=compute)
     st.header(verdict(both.sums, is_causal=both.reads_from_left), anchor=False)
-    show(LIKELIHOOD, page, *case, drawn={"is_dark": page.is_dark}, compute=compute)
+    show(views.LIKELIHOOD, page, *case, drawn={"is_dark": page.is_dark}, compute=compute)
 
 
 def verdict(sums: tuple[float, float], *, is_causal: bool) -> str:
@@ -301,19 +289,19 @@ def verdict(sums: tuple[float, float], *, is_causal: bool) -> str:
         return f"Both versions {equal}: {exactly(first, 2)} nats"
     ahead = exactly(abs(first - second), 2).removeprefix("+")
     return (
-        f"The {RUNS[int(second > first)]} version "
+        f"The {views.RUNS[int(second > first)]} version "
         f"{'is more probable' if is_causal else 'scores higher'} by {ahead} nats: "
         f"{exactly(first, 2)} and {exactly(second, 2)}"
     )
 
 
-@frame.closed(VECTORS.question, VECTORS_OPEN)
+@frame.closed(views.VECTORS.question, VECTORS_OPEN)
 def show_vectors(page: frame.Page, case: Case) -> None:
     """Draw how much each token's vector differs after each layer."""
-    show(VECTORS, page, *case)
+    show(views.VECTORS, page, *case)
 
 
-@frame.closed(ATTENTION.question, ATTENTION_OPEN, LAYER, HEAD)
+@frame.closed(views.ATTENTION.question, ATTENTION_OPEN, LAYER, HEAD)
 def show_attention(page: frame.Page, case: Case, pair: MinimalPair) -> None:
     """Draw how much each head differs, and the chosen one: at first the one that differs most."""
     change = pair.attention_change
@@ -325,12 +313,12 @@ def show_attention(page: frame.Page, case: Case, pair: MinimalPair) -> None:
         HEAD.key(default=int(most[1]), options=heads),
     ]
     chosen = (LAYER.value, HEAD.value)
-    st.markdown(f"**{HEADS.question}**")
-    show(HEADS, page, *case, drawn={"opened": chosen}, on_select=open_head)
+    st.markdown(f"**{views.HEADS.question}**")
+    show(views.HEADS, page, *case, drawn={"opened": chosen}, on_select=open_head)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     row.selectbox("Layer", layers, key=keys[0], width=110)
     row.selectbox("Head", heads, key=keys[1], width=110)
-    show(ATTENTION, page, *case, *chosen, drawn={"is_dark": page.is_dark})
+    show(views.ATTENTION, page, *case, *chosen, drawn={"is_dark": page.is_dark})
 
 
 def open_head(clicked: str) -> None:
@@ -339,10 +327,10 @@ def open_head(clicked: str) -> None:
         field.put(int(number))
 
 
-@frame.closed(PATCHING.question, STATES_OPEN)
+@frame.closed(views.PATCHING.question, STATES_OPEN)
 def show_states(page: frame.Page, case: Case) -> None:
     """Draw what changes if states of one version are put into the run of the other."""
-    if not is_available(PATCHING, page):
+    if not is_available(views.PATCHING, page):
         return
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     direction = one_of("Direction", DIRECTION_NAMES, DIRECTION, where=row, with_label=True)
@@ -351,7 +339,7 @@ def show_states(page: frame.Page, case: Case) -> None:
         typed = row.text_input(label, key=field.key(), placeholder="differs most", width=180)
         words.append(typed.strip() or None)
     result = show(
-        PATCHING,
+        views.PATCHING,
         page,
         *(*case, direction, *words),
         drawn={"is_dark": page.is_dark},
@@ -375,14 +363,14 @@ def show_states(page: frame.Page, case: Case) -> None:
             "place in the other version cannot be patched, and the others may have moved. Words "
             "with the same number of pieces give an exact answer."
         )
-    caption(PATCHING, result)
+    caption(views.PATCHING, result)
 
 
-@frame.closed(MANY.question, MANY_OPEN)
+@frame.closed(views.MANY.question, MANY_OPEN)
 def show_many(page: frame.Page) -> None:
     """Draw how often the good sentence of our pairs is the more probable one."""
     if reads_from_left(page.bert) or not capabilities.tells(page, "mlm"):
-        show(MANY, page, compute=Compute(name="many-pairs", stage="Scoring each pair"))
+        show(views.MANY, page, compute=Compute(name="many-pairs", stage="Scoring each pair"))
 
 
 def draw() -> None:

@@ -13,22 +13,10 @@ from ...shell import TEXT_A, TEXT_B, Field, frame, one_of, sentence_box, show
 from ...shell.pictures import capabilities
 from ...shell.words import tr
 from ...sources import my_sentences
-from . import PAGE
-from .views import (
-    ANSWER,
-    EVERY_HEAD,
-    MASS,
-    MATRIX,
-    ORDER,
-    RATES,
-    SHARED,
-    SIMILARITY,
-    VARIANTS,
-    WORD_PAIRS,
-)
+from . import PAGE, views
 
 BY_LAYER = "By layer"
-MASS_CHARTS = {BY_LAYER: MASS.chart, "Every head": EVERY_HEAD}
+MASS_CHARTS = {BY_LAYER: views.MASS.chart, "Every head": views.EVERY_HEAD}
 MASS_CHART = Field("mass", BY_LAYER, tuple(MASS_CHARTS))
 VARIANTS_OPEN = Field("variants", False)
 ATTENTION_OPEN = Field("between", False)
@@ -107,34 +95,34 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
     """Draw everything about a pair: that of the sentence box, or an example."""
     segments = choose(page, is_example=is_example)
     if "nsp" in page.bert.capabilities:
-        is_next = percent(page.compute(ANSWER.of, page.reading, segments).is_next)
+        is_next = percent(page.compute(views.ANSWER.of, page.reading, segments).is_next)
         told = "BERT: **{probability}** probability that B follows A"
         if is_example:  # no heading, which would look like an answer about the visitor's text
             st.markdown(tr("In this example: {told}", told=tr(told, probability=is_next)))
         else:
             st.header(tr(told, probability=is_next), anchor=False)
-        show(ANSWER, page, segments)
+        show(views.ANSWER, page, segments)
         show_variants(page)
         show_attention(page, segments)
         return
     capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
     if "sop" in page.bert.capabilities:
-        in_order = page.compute(ORDER.of, page.reading).in_order
+        in_order = page.compute(views.ORDER.of, page.reading).in_order
         told = "ALBERT: **{probability}** probability that A comes before B"
         st.header(tr(told, probability=percent(in_order)), anchor=False)
-        show(ORDER, page)
-    st.header(tr(MASS.question), anchor=False)
+        show(views.ORDER, page)
+    st.header(tr(views.MASS.question), anchor=False)
     frame.fragment(draw_attention)(page, segments)
 
 
-@frame.closed(VARIANTS.question, VARIANTS_OPEN)
+@frame.closed(views.VARIANTS.question, VARIANTS_OPEN)
 def show_variants(page: frame.Page) -> None:
     """Draw the answers to changed versions of the pair."""
-    written = page.compute(VARIANTS.of, page.reading, other_texts(page))[0].is_next
-    show(VARIANTS, page, other_texts(page), drawn={"line": written})
+    written = page.compute(views.VARIANTS.of, page.reading, other_texts(page))[0].is_next
+    show(views.VARIANTS, page, other_texts(page), drawn={"line": written})
 
 
-@frame.closed(MASS.question, ATTENTION_OPEN, MASS_CHART)
+@frame.closed(views.MASS.question, ATTENTION_OPEN, MASS_CHART)
 def show_attention(page: frame.Page, segments: str) -> None:
     """Draw the attention between the sentences under a closed heading."""
     draw_attention(page, segments)
@@ -143,7 +131,7 @@ def show_attention(page: frame.Page, segments: str) -> None:
 def draw_attention(page: frame.Page, segments: str) -> None:
     """Draw the attention between the sentences, with the chosen segment ids."""
     chart = MASS_CHARTS[one_of("View", list(MASS_CHARTS), MASS_CHART)]
-    show(MASS, page, segments, drawn={"chart": chart})
+    show(views.MASS, page, segments, drawn={"chart": chart})
 
 
 @frame.closed(
@@ -178,9 +166,9 @@ def show_several(page: frame.Page) -> None:
     if len(sentences) < 2:
         st.info(tr("Write at least two sentences above, one per line."))
     elif "nsp" in page.bert.capabilities:
-        st.subheader(tr(MATRIX.question), anchor=False)
+        st.subheader(tr(views.MATRIX.question), anchor=False)
         with frame.guard():
-            show(MATRIX, page, sentences)
+            show(views.MATRIX, page, sentences)
 
 
 def show_rates(page: frame.Page, mine: my_sentences.MySentences) -> None:
@@ -192,19 +180,19 @@ def show_rates(page: frame.Page, mine: my_sentences.MySentences) -> None:
     if not pairs:
         st.info(tr("Write a second sentence: each is asked whether it follows the one before."))
         return
-    st.subheader(tr(RATES.question), anchor=False)
+    st.subheader(tr(views.RATES.question), anchor=False)
     single = len(mine.found.lines) - len(mine.found.pairs)
     if has_pairs and single:
         st.caption(tr("Lines of one sentence are left out: {count}.", count=f"{single:,}"))
     about = "the list's pairs" if has_pairs else "pairs of each sentence with the next one"
     spelled = {"pairs": "mine.pairs" if has_pairs else "mine.consecutive"}
     with frame.guard():
-        show(RATES, page, pairs, setup=f"\n{mine.code}", spelled=spelled, pairs=about)
+        show(views.RATES, page, pairs, setup=f"\n{mine.code}", spelled=spelled, pairs=about)
 
 
 def show_similarity(page: frame.Page, sentences: tuple[str, ...]) -> None:
     """Draw the cosines of at least two sentences, and the words of the chosen pair."""
-    st.subheader(tr(SIMILARITY.question), anchor=False)
+    st.subheader(tr(views.SIMILARITY.question), anchor=False)
     modules = page.bert.sentence_modules
     described = "" if modules is None else plain(modules.describe(page.bert.max_length))
     if modules is None:
@@ -216,7 +204,7 @@ def show_similarity(page: frame.Page, sentences: tuple[str, ...]) -> None:
     keys = [FIRST.key(options=places), SECOND.key(options=places)]
     pair = (FIRST.value, SECOND.value)
     opened = tuple(place + 1 for place in pair)
-    show(SIMILARITY, page, sentences, drawn={"opened": opened}, on_select=pick)
+    show(views.SIMILARITY, page, sentences, drawn={"opened": opened}, on_select=pick)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     for label, key in zip(("First sentence", "Second sentence"), keys, strict=True):
         row.selectbox(
@@ -229,9 +217,9 @@ def show_similarity(page: frame.Page, sentences: tuple[str, ...]) -> None:
         st.info(tr(NO_PARTS, described=described))
         return
     words, dark = (sentences[pair[0]], sentences[pair[1]]), {"is_dark": page.is_dark}
-    st.markdown(f"**{tr(SHARED.question)}**")
-    show(SHARED, page, *words, drawn=dark)
-    show(WORD_PAIRS, page, *words, drawn=dark)
+    st.markdown(f"**{tr(views.SHARED.question)}**")
+    show(views.SHARED, page, *words, drawn=dark)
+    show(views.WORD_PAIRS, page, *words, drawn=dark)
 
 
 def pick(clicked: str) -> None:

@@ -20,19 +20,7 @@ from ...shell.pictures import capabilities
 from ...shell.withheld import class_link
 from ...shell.words import tr
 from ...view import View
-from . import PAGE
-from .views import (
-    GROWTH,
-    LEAVE_ONE_OUT,
-    NEAREST,
-    NORM,
-    POSITIONS,
-    ROTATIONS,
-    SIZE,
-    STRIP,
-    SUM,
-    WAYS,
-)
+from . import PAGE, views
 
 NUM_POSITIONS = Field("positions", 64)
 NOVEL_NAME, OWN = "novel", "own"
@@ -58,19 +46,19 @@ SIZE_OPEN = Field("growth_sizes", False)
 
 def show_sum(page: frame.Page, index: int) -> None:
     """Draw token + segment + position = sum."""
-    show(SUM, page, drawn={"selected": index})
+    show(views.SUM, page, drawn={"selected": index})
     capabilities.note(page, "segments")
     capabilities.note(page, "positions")
 
 
 def show_leave_one_out(page: frame.Page, index: int) -> None:
     """Draw what is lost without segments and without positions."""
-    if not is_available(LEAVE_ONE_OUT, page):
+    if not is_available(views.LEAVE_ONE_OUT, page):
         return
     if not {"segments", "positions"} & page.bert.capabilities:
         capabilities.tells(page, "positions")
         return
-    show(LEAVE_ONE_OUT, page)
+    show(views.LEAVE_ONE_OUT, page)
     capabilities.note(page, "segments")
 
 
@@ -79,12 +67,12 @@ def show_positions(page: frame.Page, index: int) -> None:
     if page.bert.config.position_embedding == "rotary":
         capabilities.note(page, "positions")
         size = one_of("Distances up to", [64, 128, 256, 512], NUM_POSITIONS, with_label=True)
-        show(ROTATIONS, page, size)
-    elif is_available(POSITIONS, page):
+        show(views.ROTATIONS, page, size)
+    elif is_available(views.POSITIONS, page):
         most = page.bert.config.max_position_embeddings
         sizes = [size for size in (64, 128, 256) if size < most] + [most]
         size = one_of("First positions", sizes, NUM_POSITIONS, default=sizes[0], with_label=True)
-        show(POSITIONS, page, size, drawn={"position": page.trace.position_ids[index]})
+        show(views.POSITIONS, page, size, drawn={"position": page.trace.position_ids[index]})
 
 
 # ---- a vocabulary ----
@@ -104,13 +92,13 @@ def show_growth(page: frame.Page, index: int) -> None:
     }
     by = one_of("Merge by", rules, RULE, where=row, with_label=True)
     rule: Rule = "likelihood" if by == "likelihood" else "count"
-    growth = computed(GROWTH, None, learn_from, rule)
+    growth = computed(views.GROWTH, None, learn_from, rule)
     step = choose_step(len(growth.merges))
     words = [word for text in own for word in split_words(text)]
     draw_merged(words, growth, step)
     if by == UNIGRAM:
         arguments = (*page.texts, len(growth.pieces(step)), learn_from)
-        cut = computed(WAYS, None, *arguments)
+        cut = computed(views.WAYS, None, *arguments)
         told = "Unigram with {count} pieces, learned from the same text:"
         st.markdown(tr(told, count=f"{cut.num_pieces:,}"))
         best = (ways[0].pieces if ways else None for ways in cut.ways)
@@ -118,12 +106,12 @@ def show_growth(page: frame.Page, index: int) -> None:
             [(piece, "green") for piece in pieces] if pieces else [(word, "gray")]
             for word, pieces in zip(cut.words, best, strict=True)
         )
-        show(WAYS, None, *arguments)
+        show(views.WAYS, None, *arguments)
     if growth.merges:
         drawn: dict[str, Any] = {"only": {"merges_done": step}}
         if rule == "likelihood":
             drawn |= {"value": "times_chance", "x_title": "× chance"}
-        show(GROWTH, None, learn_from, rule, drawn=drawn)
+        show(views.GROWTH, None, learn_from, rule, drawn=drawn)
     else:
         st.info(
             tr("No two pieces occur together twice in this text. Write more, or choose the novel.")
@@ -131,10 +119,10 @@ def show_growth(page: frame.Page, index: int) -> None:
     show_size()
 
 
-@frame.closed(SIZE.question, SIZE_OPEN)
+@frame.closed(views.SIZE.question, SIZE_OPEN)
 def show_size() -> None:
     """Draw what the size of a vocabulary costs and brings."""
-    show(SIZE, None)
+    show(views.SIZE, None)
 
 
 def choose_step(num_merges: int) -> int:
@@ -231,12 +219,12 @@ def runs_right_to_left(text: str) -> bool:
 
 
 VIEWS: dict[str, tuple[View[Any], Callable[[frame.Page, int], object]]] = {
-    "Three embeddings": (SUM, show_sum),
-    "LayerNorm": (NORM, lambda page, index: show(NORM, page, index)),
-    "Leave one out": (LEAVE_ONE_OUT, show_leave_one_out),
-    "Position table": (POSITIONS, show_positions),
-    "Nearest words": (NEAREST, lambda page, index: show(NEAREST, page, index)),
-    "A vocabulary grows": (GROWTH, show_growth),
+    "Three embeddings": (views.SUM, show_sum),
+    "LayerNorm": (views.NORM, lambda page, index: show(views.NORM, page, index)),
+    "Leave one out": (views.LEAVE_ONE_OUT, show_leave_one_out),
+    "Position table": (views.POSITIONS, show_positions),
+    "Nearest words": (views.NEAREST, lambda page, index: show(views.NEAREST, page, index)),
+    "A vocabulary grows": (views.GROWTH, show_growth),
 }
 
 
@@ -252,7 +240,7 @@ def show_tokens(page: frame.Page) -> None:
     index = TOKEN.value
     with frame.guard():
         token_strip(trace, key="strip", selected=index, on_pick=TOKEN.put)
-        offer(STRIP, page, computed(STRIP, page))
+        offer(views.STRIP, page, computed(views.STRIP, page))
         if any(map(runs_right_to_left, filter(None, page.texts))):
             st.caption(tr("The text runs from right to left; its tokens stand from left to right."))
         show_steps(page, index)
