@@ -1,6 +1,5 @@
 """Plotly parts that several pages use: numbers in, figures out."""
 
-from .cell_table import cell_table, records, tabulate
 from .cells import numbered
 from .figure import (
     Figure,
@@ -26,6 +25,7 @@ from .formats import (
     signed,
 )
 from .special_tokens import BERT, SpecialTokens, marks_of, own_markdown, own_text
+from .tables import cell_table, tabulate
 
 __all__ = [
     "BERT",
@@ -48,7 +48,6 @@ __all__ = [
     "own_text",
     "percent",
     "plain",
-    "records",
     "scatter",
     "shorten",
     "shorten_middle",

@@ -14,11 +14,10 @@ from bertcore.analysis.compare.before_after import SMALL_KL, SMALL_POINTS
 
 from ..on_demand import pd
 from . import theme
-from .cell_table import tabulate
 from .charts import Chart
 from .figure import Figure, subplots
 from .formats import percent, shorten, signed
-from .tables import Frames, at, columns
+from .tables import Frames, at, columns, tabulate
 
 NOTHING: Mapping[int, str] = MappingProxyType({})
 BEFORE, AFTER = theme.SPECIAL, theme.SEGMENT_A

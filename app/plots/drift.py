@@ -10,9 +10,8 @@ import numpy as np
 from bertcore.analysis.compare.weight_drift import Drift
 
 from ..on_demand import pd
-from .cell_table import records
 from .charts import Intervals
-from .tables import Frames, at
+from .tables import Frames, at, columns, named
 
 RELATIVE_CHANGE = Intervals(
     name="part",
@@ -38,7 +37,8 @@ def drift_table(place: str, *keys: str) -> Frames:
             raise ValueError("no weights of these checkpoints are known parts of encoder layers.")
         names = pd.DataFrame([*drifts], columns=[*keys])
         numbers = ("cosine", "norm_first", "norm_second", "num_weights", "num_changed")
-        table = names.join(records(drifts.values(), "relative_change=relative", *numbers))
+        moved = columns(relative_change="*.relative", **named("*", *numbers))
+        table = names.join(moved(drifts.values()))
         return table.assign(turn=1 - table["cosine"]).replace(np.inf, np.nan)
 
     return table

@@ -1,4 +1,6 @@
-"""What makes a view's table of a result: each function here returns one, from places in the result.
+"""Tables: of arrays and rows at hand, and what makes a view's table of a result.
+
+The second kind returns a function of the result, which reads it from places.
 
 A place is where a column's values are: "tokens"; "pair.first.tokens", of an attribute; "weights.0",
 of an item; "words.*.text", of each item; "", the result itself. A method is called. A place can
@@ -11,19 +13,65 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from inspect import ismethod
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..on_demand import pd
-from .cell_table import crossed
+
+if TYPE_CHECKING:
+    from bertcore.training.tasks.judged import WrongAnswer
 
 Place: TypeAlias = "str | Callable[[int], Iterable[Any]] | Sequence[Any]"
 Frames: TypeAlias = "Callable[[object], pd.DataFrame]"
 Axis: TypeAlias = "Mapping[str, Place] | Frames"
 """The columns that say what each row of an array is, or what makes them of the result."""
 Arrays: TypeAlias = "dict[str, NDArray[Any]]"
+
+
+def cell_table(
+    rows: Mapping[str, Iterable[Any]],
+    columns: Mapping[str, Iterable[Any]] | pd.DataFrame,
+    **values: ArrayLike,
+) -> pd.DataFrame:
+    """Return a row for each cell of arrays [R, C], row by row.
+
+    Args:
+        rows: What each row is, by the names of the table's columns; [R] each.
+        columns: What each column is; [C] each.
+        values: The arrays; one of another shape is broadcast.
+
+    >>> cell_table({"layer": [0, 1]}, {"head": [0, 1]}, bits=[[1, 2], [3, 4]]).values.tolist()
+    [[0, 0, 1], [0, 1, 2], [1, 0, 3], [1, 1, 4]]
+    """
+    return crossed([pd.DataFrame(rows), pd.DataFrame(columns)], values)
+
+
+def crossed(axes: Sequence[pd.DataFrame], values: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """Return a row for each combination of the rows of some tables, with the cells of arrays.
+
+    Args:
+        values: Arrays with a dimension for each table; one with fewer is repeated along the last.
+    """
+    table, shape = axes[0], tuple(map(len, axes))
+    for axis in axes[1:]:
+        table = table.merge(axis, how="cross")
+    for name, of in values.items():
+        cells = np.asarray(of)
+        cells = cells.reshape(cells.shape + (1,) * (len(shape) - cells.ndim))
+        flat = np.broadcast_to(cells, shape).ravel()
+        table[name] = flat.astype(np.float64) if flat.dtype.kind == "f" else flat
+    return table
+
+
+def tabulate(columns: str, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return a table of rows; `columns` are their names, separated by spaces.
+
+    >>> tabulate("x y", [(1, 2)]).to_dict("records")
+    [{'x': 1, 'y': 2}]
+    """
+    return pd.DataFrame(list(rows), columns=columns.split())
 
 
 def at(result: Any, place: str) -> Any:
@@ -183,3 +231,17 @@ def _column(values: Any) -> Any:
         return [*values]
     whole = {type(value) for value in values} == {int, type(None)}
     return pd.array(values, dtype="Int64") if whole else pd.Series(values, dtype=object)
+
+
+def wrong_answers(errors: Sequence[WrongAnswer], severity: str) -> pd.DataFrame:
+    """Return a row for each wrong answer; second texts only if there are any.
+
+    Args:
+        errors: The worst first.
+        severity: Name of the column of how bad each is.
+    """
+    places = {"row": "*.row", "true": "*.gold", "predicted": "*.predicted", severity: "*.severity"}
+    places["text"] = "*.text"
+    if any(error.text_pair is not None for error in errors):
+        places["second text"] = "*.text_pair"
+    return columns(**places)(errors)

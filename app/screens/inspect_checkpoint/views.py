@@ -44,16 +44,14 @@ from ...plots import (
     label_name,
     percent,
     plain,
-    records,
     shorten,
     tabulate,
     theme,
 )
-from ...plots.cell_table import wrong_answers
 from ...plots.charts import Bars, Grid, Intervals, Lines, Words, heads_grid, kind_boxes
 from ...plots.figure import trace
 from ...plots.formats import in_form
-from ...plots.tables import Frames, cells, columns, head_cells, stacked
+from ...plots.tables import Frames, cells, columns, head_cells, stacked, wrong_answers
 from ...view import View, tidy_at
 
 # ---- the answer to a text ----
@@ -73,13 +71,13 @@ def answer_table(answered: AnsweredText) -> pd.DataFrame:
         output = answer.score if answer.output is None else answer.output
         return pd.DataFrame({"name": ["score"], "score": [answer.score], "output": [output]})
     if isinstance(answer, SpanAnswers):
-        table = records(answer.spans, "answer=text", "first_token=start", "last_token=end")
-        table["p"] = [span.probability for span in answer.spans]
+        places = {"answer": "*.text", "first_token": "*.start", "last_token": "*.end"}
+        table = columns(**places, p="*.probability")(answer.spans)
         table.loc[len(table)] = ["", 0, 0, answer.no_answer]
         return table
     if isinstance(answer, TagAnswer):
-        columns = [f"p({label})" for label in answer.labels]
-        table = pd.DataFrame(answer.probabilities, columns=columns)
+        names = [f"p({label})" for label in answer.labels]
+        table = pd.DataFrame(answer.probabilities, columns=names)
         table.insert(0, "tag", [answer.labels[i] for i in answer.probabilities.argmax(1)])
         table.insert(0, "word", [word.text for word in answered.source.words])
         return table[[word.text_id >= 0 for word in answered.source.words]]
@@ -462,13 +460,12 @@ def swap_table(search: Search) -> pd.DataFrame:
     """Return a row for each text with another answer, or for the one that came closest."""
     closest = () if search.closest is None else (search.closest,)
     texts = search.counterfactuals or closest
-    table = records(
-        texts,
-        "text_a=text",
-        "text_b=text_pair",
-        "ln_p_of_swaps=log_probability",
-        "left_of_first_answer=measure",
-    ).assign(answers_otherwise=bool(search.counterfactuals))
+    table = columns(
+        text_a="*.text",
+        text_b="*.text_pair",
+        ln_p_of_swaps="*.log_probability",
+        left_of_first_answer="*.measure",
+    )(texts).assign(answers_otherwise=bool(search.counterfactuals))
     swaps = ["; ".join(f"{s.before} -> {s.after}" for s in text.swaps) for text in texts]
     table.insert(2, "swaps", swaps)
     return table

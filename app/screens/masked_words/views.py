@@ -22,9 +22,9 @@ from bertcore.analysis.words.surprise import Surprise, surprise
 from bertcore.base.states import state_names
 
 from ...on_demand import pd
-from ...plots import Figure, exactly, percent, plain, records, shorten, tabulate, theme
+from ...plots import Figure, exactly, percent, plain, shorten, tabulate, theme
 from ...plots.charts import AFTER_LAYER, Bars, Boxes, Grid, Intervals, Lines, Words, kind_boxes
-from ...plots.tables import cells, columns, from_one
+from ...plots.tables import cells, columns, from_one, named
 from ...view import View
 
 CERTAIN_BITS = 12  # bits at the end of the surprise scale: one in 4,096
@@ -64,8 +64,12 @@ def mask_title(words: pd.DataFrame) -> str:
 
 def scores_table(scored: Sequence[Candidate]) -> pd.DataFrame:
     """Return a row for each word, the most probable first; words without a score last."""
-    numbers = ("p=probability", "p_per_piece=probability_per_piece", "ln_p=log_probability")
-    table = records(scored, "word", "pieces", *numbers, "rank", "problem")
+    table = columns(
+        **named("*", "word", "pieces", "rank", "problem"),
+        p="*.probability",
+        p_per_piece="*.probability_per_piece",
+        ln_p="*.log_probability",
+    )(scored)
     table = table.assign(pieces=table["pieces"].map(" ".join))
     return table.sort_values("ln_p", ascending=False, kind="stable", ignore_index=True)
 

@@ -17,10 +17,10 @@ from bertcore.base.states import state_names
 from bertcore.training.grammar import PairScore, accuracies, bundled_pairs, score_bundled_pairs
 
 from ...on_demand import pd
-from ...plots import ON_AXIS, cell_table, exactly, plain, records, shorten, signed
+from ...plots import ON_AXIS, cell_table, exactly, plain, shorten, signed
 from ...plots.before_after import mask_pairs, next_pairs, next_table, word_table
 from ...plots.charts import Grid, Intervals, heads_grid
-from ...plots.tables import Frames, at, cells, head_cells
+from ...plots.tables import Frames, at, cells, columns, head_cells, named
 from ...view import View
 
 RUNS = ("first", "second")
@@ -84,7 +84,8 @@ def accuracy_table(scores: Sequence[PairScore]) -> pd.DataFrame:
     """Return a row for each phenomenon, those that the checkpoint knows best first."""
     groups = [g for g in accuracies(scores, bundled_pairs().columns) if g.column == COLUMN]
     groups.sort(key=lambda group: -group.accuracy)
-    return records(groups, "group", "num_pairs", "num_right", "num_ties", "accuracy", "low", "high")
+    numbers = ("num_pairs", "num_right", "num_ties", "accuracy", "low", "high")
+    return columns(**named("*", "group", *numbers))(groups)
 
 
 # ---- what fills the captions ----

@@ -26,13 +26,13 @@ from ...plots import (
     Properties,
     Shades,
     error_bars,
-    records,
     shorten,
     subplots,
     tabulate,
     theme,
 )
 from ...plots.charts import Intervals
+from ...plots.tables import columns, named
 from ...view import View
 
 COLUMNS = 3
@@ -159,9 +159,12 @@ def in_percent(table: pd.DataFrame) -> list[str]:
     return [f"{share:.1%}" for share in draws[table["counted"]]]
 
 
+SCORES = columns(**named("scores.*", "objective", "tokens", "score", "unit", "value"))
+
+
 def equal_time_table(measured: EqualTime) -> pd.DataFrame:
     """Return a row for each objective, a column for each score: medians over seeds."""
-    table = records(measured.scores, "objective", "tokens", "score", "unit", "value")
+    table = SCORES(measured)
     table["score"] = table["score"] + ", " + table["unit"]
     cells = table.groupby(["objective", "tokens", "score"], sort=False)["value"]
     return cells.median().unstack(sort=False).rename_axis(columns=None).reset_index()
@@ -175,7 +178,7 @@ def panel_title(score: str, unit: str) -> str:
 
 def equal_time_figure(measured: EqualTime) -> Figure:
     """Draw a panel for each score: a dot per objective, its seeds' range, and the band of BERT."""
-    table = records(measured.scores, "objective", "score", "unit", "value")
+    table = SCORES(measured)
     places = {name: place for place, name in enumerate(table["objective"].unique())}
     scores = [*table.groupby(["score", "unit"], sort=False)]
     num_rows = -(-len(scores) // COLUMNS)

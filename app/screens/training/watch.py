@@ -14,7 +14,7 @@ from bertcore.training.finetuning.run import rank
 from bertcore.training.pretraining import RunFolder
 
 from ...plots import METRIC_NAMES, plain
-from ...plots.cell_table import wrong_answers
+from ...plots.tables import wrong_answers
 from ...server import checkpoints, places, training
 from ...shell import frame, open_page, show, sidebar
 from ...shell.browser.signals import arrival
