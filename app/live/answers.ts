@@ -321,14 +321,6 @@ function compared(p: number, after: number, more: Record<string, Fact> = {}): Fo
 
 // ---- attention ----
 
-interface Row {
-  position: number;
-  /** [T] */
-  weights: Floats;
-  strongest: number;
-  facts: Record<string, Fact>;
-}
-
 // A head's weights, [T, T]; those of another layer overwrite them.
 function squareOf(texts: Texts, layer: number, head: number): Floats {
   const { opened: { numLayers, numHeads } } = texts.reader;
@@ -342,7 +334,8 @@ function rowOf(square: Floats, place: number, length: number): Floats {
   return square.subarray(place * length, (place + 1) * length);
 }
 
-function row(texts: Texts, { layer: ofLayer, head: ofHead }: Given): Row {
+// The weights, [T], with which a head reads from the subject.
+function row(texts: Texts, { layer: ofLayer, head: ofHead }: Given) {
   const [layer, head, position] = [Number(ofLayer ?? 0), Number(ofHead ?? 0), texts.subject()];
   const weights = rowOf(squareOf(texts, layer, head), position, texts.length);
   const strongest = argmax(weights);
@@ -353,7 +346,7 @@ function row(texts: Texts, { layer: ofLayer, head: ofHead }: Given): Row {
 }
 
 // Query times key of the row, [T].
-function dots({ activations: { hiddenStates }, reader: { bert }, length }: Texts, { position, facts: { layer, head } }: Row): { dots: number[]; size: number } {
+function dots({ activations: { hiddenStates }, reader: { bert }, length }: Texts, { position, facts: { layer, head } }: ReturnType<typeof row>): { dots: number[]; size: number } {
   const { hidden_size: width, num_attention_heads: heads } = bert.config;
   const size = width / heads;
   const input = hiddenStates[Number(layer)];

@@ -9,6 +9,7 @@ import { pack, thumbnails, wordsOf } from "./messages";
 import type { Floats } from "./network/arithmetic";
 import type { Activations } from "./network/bert";
 import { largest, type Reader, type Result } from "./reader";
+import { filled as fill } from "./wording";
 
 /** What the drawings of all texts have in common, from Python. */
 export interface GlanceLook extends Pick<GlanceHeader, "parts" | "pages" | "kinds" | "accent"> {
@@ -83,7 +84,7 @@ export function glanceMessage(reader: Reader, { texts: [first, second], typed, e
   const gaps = predictions.filter(({ position }) => !masks.includes(position - 1) || !words.some(({ first: start, last: end }) => start < position && position <= end));
   const numHidden = gaps.filter(({ original }) => original !== null).length;
   const values: Record<string, string> = {
-    ...look.fixed, tokens: counted(ids.length, look), cut: cutOf(input_ids.map((id) => vocab[id]), words, predictions, look), change: changeOf(drawn, look),
+    ...look.fixed, tokens: fill(look.phrases[ids.length === 1 ? "token" : "tokens"], { number: ids.length.toLocaleString("en-US") }), cut: cutOf(input_ids.map((id) => vocab[id]), words, predictions, look), change: changeOf(drawn, look),
     hidden: numHidden ? look.phrases[numHidden > 1 ? "several_hidden" : "hidden"] : "",
     first_of: gaps.length > 1 ? fill(look.phrases.several, { number: String(gaps.length) }) : "",
     probability: pair ? finePercent(pair.probability) : "", ...(predictions.length ? answerOf(predictions[0], words, look) : {}),
@@ -204,21 +205,11 @@ function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
 
 // ---- the sentences of the walk ----
 
-interface Placed {
-  text: string;
-  first: number;
-  last: number;
-}
-
 type Answer = Pick<Words, "original" | "words"> & { position: number; probabilities: number[] };
 
-function fill(text: string, values: Record<string, string>): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name]);
-}
-
 // What became of the word with most pieces, or of one that is unknown; tokens with nothing hidden.
-function cutOf(tokens: string[], words: Placed[], predictions: Answer[], { phrases, fixed }: GlanceLook): string {
-  const word = words.reduce<Placed | null>((best, one) => (best && best.last - best.first >= one.last - one.first ? best : one), null);
+function cutOf(tokens: string[], words: Word[], predictions: Answer[], { phrases, fixed }: GlanceLook): string {
+  const word = words.reduce<Word | null>((best, one) => (best && best.last - best.first >= one.last - one.first ? best : one), null);
   if (word && word.last > word.first) {
     const pieces = shortened(tokens.slice(word.first, word.last + 1).join(" "), 30);
     return fill(phrases.split, { word: quoted(word.text, 30), pieces });
@@ -236,7 +227,7 @@ function changeOf(drawn: Drawn, { phrases }: GlanceLook): string {
   const { ids, tokens, textIds, run: { hiddenStates } } = drawn;
   const places = new Map<number, number[]>();
   tokens.forEach((token, place) => {
-    if (textIds[place] < 0 || [...token].length < 4 || !isAlphabetic(token)) return;
+    if (textIds[place] < 0 || [...token].length < 4 || !/^\p{L}+$/u.test(token)) return;
     places.set(ids[place], [...(places.get(ids[place]) ?? []), place]);
   });
   const last = hiddenStates[hiddenStates.length - 1];
@@ -251,7 +242,7 @@ function changeOf(drawn: Drawn, { phrases }: GlanceLook): string {
   });
 }
 
-function answerOf({ words: [best], position, probabilities, original }: Answer, words: Placed[], { phrases }: GlanceLook): Record<string, string> {
+function answerOf({ words: [best], position, probabilities, original }: Answer, words: Word[], { phrases }: GlanceLook): Record<string, string> {
   const of = words.find(({ first, last }) => first < last && first <= position && position <= last);
   const facts = of && { word: quoted(of.text), index: String(position - of.first + 1), number: String(of.last - of.first + 1) };
   return {
@@ -264,18 +255,6 @@ function cosine(states: Floats, first: number, second: number, width: number): n
   const [a, b] = [first, second].map((place) => states.subarray(place * width, (place + 1) * width));
   const dot = (x: Floats, y: Floats) => x.reduce((sum, value, k) => sum + value * y[k], 0);
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
-}
-
-function whole(number: number): string {
-  return number.toLocaleString("en-US");
-}
-
-function counted(number: number, { phrases }: GlanceLook): string {
-  return fill(phrases[number === 1 ? "token" : "tokens"], { number: whole(number) });
-}
-
-function isAlphabetic(token: string): boolean {
-  return /^\p{L}+$/u.test(token);
 }
 
 // `percent` of app/plots/formats.py: near 0 and 100% with two digits that distinguish it from them.

@@ -506,8 +506,6 @@ function drawGuess({ original, words, probabilities, own, lens, place }: Guess):
 }
 
 function bar(name: string, fraction: number, isOwn = false): HTMLElement {
-  const fill = element("i");
-  fill.style.width = `${100 * fraction}%`;
-  return element("div", { className: isOwn ? "bar own" : "bar" },
-    element("bdi", { textContent: legible(name) }), element("span", {}, fill), element("b", { textContent: percent(fraction) }));
+  return element("div", { className: isOwn ? "bar own" : "bar" }, element("bdi", { textContent: legible(name) }),
+    element("span", {}, element("i", { style: `width: ${100 * fraction}%` })), element("b", { textContent: percent(fraction) }));
 }

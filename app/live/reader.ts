@@ -128,11 +128,11 @@ export class Reader {
     const hidden = kept.length || chosen?.length === 0 ? kept : choose();
     const encoding = this.hide(typed, hidden);
     const masks = this.guesses && this.bert.hasMaskedWords ? encoding.input_ids.flatMap((id, place) => (id === this.mask ? [place] : [])) : [];
-    const { hiddenStates, numTokens } = this.trace(encoding);
+    const traced = this.trace(encoding);
     return {
-      number, texts: [first, second], typed, encoding, hidden, numTokens, numHeads: this.opened.numHeads,
-      guesses: masks.map((place) => this.guess(hiddenStates, place, typed)),
-      next: this.bert.hasNextSentence && text_ids.includes(1) ? this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]) : null,
+      number, texts: [first, second], typed, encoding, hidden, numTokens: traced.numTokens, numHeads: this.opened.numHeads,
+      guesses: masks.map((place) => this.guess(traced.hiddenStates, place, typed)),
+      next: this.bert.hasNextSentence && text_ids.includes(1) ? this.next(traced) : null,
       milliseconds: performance.now() - start,
     };
   }
@@ -211,8 +211,7 @@ export class Reader {
   follows(first: string, second: string, isOneSegment = false): number | null {
     if (!this.bert.hasNextSentence) return null;
     const { input_ids, segment_ids } = this.wordpiece.encode(first, second);
-    const { hiddenStates } = this.run(input_ids, isOneSegment ? segment_ids.map(() => 0) : segment_ids);
-    return this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]);
+    return this.next(this.run(input_ids, isOneSegment ? segment_ids.map(() => 0) : segment_ids));
   }
 
   /** The probability that A follows B: what `read` tells of B after A, with the texts swapped and the same words hidden. */
@@ -224,7 +223,10 @@ export class Reader {
       return swapped.text_ids.indexOf(1 - text) + place - text_ids.indexOf(text);
     });
     const { input_ids, segment_ids } = this.hide(swapped, hiddenThere);
-    const { hiddenStates } = this.run(input_ids, segment_ids);
+    return this.next(this.run(input_ids, segment_ids));
+  }
+
+  private next({ hiddenStates }: Activations): number {
     return this.bert.nextProbability(hiddenStates[hiddenStates.length - 1]);
   }
 }

@@ -42,3 +42,16 @@ export function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   if (!context) throw new Error("the browser gives no 2D context for a canvas");
   return context;
 }
+
+// A canvas of a pixel for each number; one that is there already, since a new one takes longer than what is drawn on it.
+export function pixels(width: number, height: number, colour: (at: number) => ArrayLike<number>, canvas = element("canvas")): HTMLCanvasElement {
+  const image = new ImageData(width, height);
+  for (let at = 0; at < width * height; at++) {
+    const rgb = colour(at);
+    for (let channel = 0; channel < 3; channel++) image.data[4 * at + channel] = rgb[channel];
+    image.data[4 * at + 3] = 255;
+  }
+  Object.assign(canvas, { width, height });
+  context2d(canvas).putImageData(image, 0, 0);
+  return canvas;
+}

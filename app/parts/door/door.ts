@@ -10,7 +10,7 @@ import { element, replaceKeepingFocus } from "../browser/elements";
 import { LiveRegion } from "../browser/live_region";
 import { percent } from "../browser/text";
 import { Debounce } from "../browser/timers";
-import { nextToken } from "../token_strip/arrow_keys";
+import { moveFocus } from "../token_strip/arrow_keys";
 
 /** A text in parts, each with the meaning of a special word or "". */
 type Explained = [text: string, meaning: string][];
@@ -63,7 +63,7 @@ class Door {
   constructor(parent: Node) {
     const field = element("div", { className: "field" }, this.words, element("label", {}, this.own, this.area));
     parent.appendChild(element("div", { className: "door" }, this.head, field, this.how, this.guesses, this.ways, this.region.root));
-    this.words.onkeydown = (event) => this.move(event);
+    this.words.onkeydown = (event) => moveFocus(event, [...this.words.querySelectorAll("button")]);
     const typed = (event: Event) => {
       if (event instanceof InputEvent && event.isComposing) return; // an input method is at work
       this.sending.run(() => this.send());
@@ -137,15 +137,6 @@ class Door {
     this.report({ text: this.data.text, hidden: this.data.hidden, to: "" });
   }
 
-  private move(event: KeyboardEvent): void {
-    const buttons = [...this.words.querySelectorAll("button")];
-    const now = buttons.findIndex((button) => button === event.target);
-    const next = nextToken(event.key, now, buttons.length, (at) => buttons[at].getBoundingClientRect());
-    if (next === undefined) return;
-    event.preventDefault();
-    for (const [at, button] of buttons.entries()) button.tabIndex = at === next ? 0 : -1;
-    buttons[next].focus();
-  }
 }
 
 function explained(parts: Explained, place: string): (Node | string)[] {
@@ -159,11 +150,8 @@ function explained(parts: Explained, place: string): (Node | string)[] {
 }
 
 function bars({ name, guesses, told }: Gap): HTMLElement {
-  const rows = guesses.map(([word, probability]) => {
-    const bar = element("i");
-    bar.style.width = `${100 * probability}%`;
-    return element("li", {}, element("b", { textContent: word, dir: "auto" }), element("span", {}, bar), percent(probability));
-  });
+  const rows = guesses.map(([word, probability]) => element("li", {}, element("b", { textContent: word, dir: "auto" }),
+    element("span", {}, element("i", { style: `width: ${100 * probability}%` })), percent(probability)));
   return element("section", { ariaLabel: name }, element("ol", {}, ...rows), element("p", { textContent: told }));
 }
 

@@ -10,20 +10,20 @@ const SAME_ROW = 4; // pixels by which tokens of one row may differ
 
 // The token that a key leads to from `now`; undefined where it leads nowhere.
 export function nextToken(key: string, now: number, count: number, cornerOf: (token: number) => Corner): number | undefined {
-  const next = neighbour(key, now, count, cornerOf);
+  const places: Record<string, number> = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: count - 1 };
+  const rows: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 };
+  const next = key in rows ? inOtherRow(now, rows[key], count, cornerOf) : places[key];
   return next === undefined || next < 0 || next >= count ? undefined : next;
 }
 
-function neighbour(key: string, now: number, count: number, cornerOf: (token: number) => Corner): number | undefined {
-  switch (key) {
-    case "ArrowRight": return now + 1;
-    case "ArrowLeft": return now - 1;
-    case "Home": return 0;
-    case "End": return count - 1;
-    case "ArrowDown": return inOtherRow(now, 1, count, cornerOf);
-    case "ArrowUp": return inOtherRow(now, -1, count, cornerOf);
-    default: return undefined;
-  }
+// Moves the focus from button to button.
+export function moveFocus(event: KeyboardEvent, buttons: HTMLButtonElement[]): void {
+  const now = buttons.findIndex((button) => button === event.target);
+  const next = nextToken(event.key, now, buttons.length, (token) => buttons[token].getBoundingClientRect());
+  if (now < 0 || next === undefined) return;
+  event.preventDefault();
+  buttons.forEach((button, token) => { button.tabIndex = token === next ? 0 : -1; });
+  buttons[next].focus();
 }
 
 // The nearest token of the row below (step 1) or above (step -1).

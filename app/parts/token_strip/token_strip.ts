@@ -6,7 +6,7 @@ import type { Mounted } from "../browser/component";
 import { hexRgb, inkOver } from "../browser/colours";
 import { element, kept } from "../browser/elements";
 import { said } from "../browser/text";
-import { nextToken } from "./arrow_keys";
+import { moveFocus } from "./arrow_keys";
 import { colorOf, countText, details, joins, legendEntries, type StripData } from "./facts";
 
 const PREFIX = "##";
@@ -21,7 +21,7 @@ export default function component({ parentElement, data, setTriggerValue }: Moun
   const words = element("div", {
     className: "words", role: "listbox", ariaLabel: said("Tokens of the input"), ariaOrientation: "horizontal",
     onmouseleave: () => tell(data.selected),
-    onkeydown: (event: KeyboardEvent) => move(event, buttons),
+    onkeydown: (event: KeyboardEvent) => moveFocus(event, buttons),
   }, ...wordBoxes(data, buttons));
   const active = Math.max(0, Math.min(data.selected, buttons.length - 1));
   buttons.forEach((button, token) => { button.tabIndex = token === active ? 0 : -1; });
@@ -56,23 +56,16 @@ function tokenButton(data: StripData, token: number, tell: (token: number) => vo
 function wordBoxes(data: StripData, buttons: HTMLButtonElement[]): HTMLElement[] {
   const boxes: HTMLElement[] = [];
   buttons.forEach((button, token) => {
-    if (!joins(data, token)) {
-      const box = element("div", { className: data.texts[token] < 0 ? "word special" : "word", role: "group" });
-      box.style.setProperty("--tone", colorOf(data, token));
-      box.style.setProperty("--ink", inkOver(hexRgb(colorOf(data, token))));
-      boxes.push(box);
-    }
+    const tone = colorOf(data, token);
+    const style = `--tone: ${tone}; --ink: ${inkOver(hexRgb(tone))}`;
+    if (!joins(data, token)) boxes.push(element("div", { className: data.texts[token] < 0 ? "word special" : "word", role: "group", style }));
     boxes[boxes.length - 1].append(button);
   });
   return boxes;
 }
 
 function legend(data: StripData): HTMLElement {
-  const entries = legendEntries(data).map(([color, name]) => {
-    const box = element("i");
-    box.style.background = color;
-    return element("span", {}, box, name);
-  });
+  const entries = legendEntries(data).map(([color, name]) => element("span", {}, element("i", { style: `background: ${color}` }), name));
   return element("div", { className: "legend" }, ...entries, element("span", { textContent: countText(data) }));
 }
 
@@ -88,15 +81,4 @@ function show(words: HTMLElement, button: HTMLButtonElement | undefined): void {
   const token = button.getBoundingClientRect();
   if (token.top >= box.top && token.bottom <= box.bottom) return;
   words.scrollTop += token.top - box.top - (box.height - token.height) / 2;
-}
-
-function move(event: KeyboardEvent, buttons: HTMLButtonElement[]): void {
-  const now = buttons.findIndex((button) => button === event.target);
-  if (now < 0) return;
-  const next = nextToken(event.key, now, buttons.length, (token) => buttons[token].getBoundingClientRect());
-  if (next === undefined) return;
-  event.preventDefault();
-  buttons[now].tabIndex = -1;
-  buttons[next].tabIndex = 0;
-  buttons[next].focus();
 }

@@ -1,7 +1,7 @@
 // Paints the drawing, on the screen or into an SVG.
 
 import { rgbOf } from "../browser/colours";
-import { context2d, element } from "../browser/elements";
+import { pixels } from "../browser/elements";
 import { percent, range, said } from "../browser/text";
 import { FittedNames, NOT_A_NUMBER, paintMissing, type Box, type Painting, type Theme } from "../canvas/shared/canvas";
 import { paintCells, turnedText } from "../canvas/saving/pictures";
@@ -408,27 +408,14 @@ export class GlancePainter {
   private attention(layer: number, head: number, ramp: number[][], canvas?: HTMLCanvasElement): HTMLCanvasElement {
     const codes = this.model.codes(layer, head);
     const { size } = this.model.header;
-    return picture(size, size, (at) => ramp[codes[at]], canvas);
+    return pixels(size, size, (at) => ramp[codes[at]], canvas);
   }
 
   private vectors(column: number, canvas?: HTMLCanvasElement): HTMLCanvasElement {
     const { model, isDark } = this;
-    return picture(NUM_BANDS, model.size, (at) => {
+    return pixels(NUM_BANDS, model.size, (at) => {
       const value = model.band(column, Math.floor(at / NUM_BANDS), at % NUM_BANDS);
       return Number.isNaN(value) ? NOT_A_NUMBER : model.colour(value, isDark);
     }, canvas);
   }
-}
-
-// A canvas of a pixel for each number; the one of the last text, since a new one takes longer than what is drawn on it.
-function picture(width: number, height: number, colour: (at: number) => ArrayLike<number>, canvas = element("canvas")): HTMLCanvasElement {
-  const image = new ImageData(width, height);
-  for (let at = 0; at < width * height; at++) {
-    const rgb = colour(at);
-    for (let channel = 0; channel < 3; channel++) image.data[4 * at + channel] = rgb[channel];
-    image.data[4 * at + 3] = 255;
-  }
-  Object.assign(canvas, { width, height });
-  context2d(canvas).putImageData(image, 0, 0);
-  return canvas;
 }

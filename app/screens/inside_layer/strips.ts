@@ -1,6 +1,6 @@
 // Vectors as strips of coloured cells, with their numbers beside the pointer.
 
-import { context2d, element } from "../../parts/browser/elements";
+import { element, pixels } from "../../parts/browser/elements";
 import type { Bytes } from "../../parts/browser/data_blocks";
 import type { Tooltip } from "../../parts/canvas/shared/tooltip";
 import { short, step, type Cell } from "./model";
@@ -27,7 +27,7 @@ const MOST_NUMBERS = 16; // in a tooltip
 
 export function strip(cells: Cell[], full: number, text: StripText, look: Look, className = ""): HTMLCanvasElement {
   const canvas = element("canvas", {
-    className: `strip ${className}`, width: cells.length, height: 1, role: "img", ariaLabel: text.name,
+    className: `strip ${className}`, role: "img", ariaLabel: text.name,
     onpointermove: (event: PointerEvent) => {
       const { left, width } = canvas.getBoundingClientRect();
       const at = Math.max(0, Math.min(cells.length - 1, Math.floor(((event.clientX - left) / width) * cells.length)));
@@ -35,14 +35,10 @@ export function strip(cells: Cell[], full: number, text: StripText, look: Look, 
     },
     onpointerleave: () => look.tip.hide(),
   });
-  const context = context2d(canvas);
-  const image = context.createImageData(cells.length, 1);
-  cells.forEach(({ mean }, at) => {
-    const colour = 3 * ((look.isDark ? STEPS : 0) + step(mean, full));
-    image.data.set([...look.colours.subarray(colour, colour + 3), 255], 4 * at);
-  });
-  context.putImageData(image, 0, 0);
-  return canvas;
+  return pixels(cells.length, 1, (at) => {
+    const colour = 3 * ((look.isDark ? STEPS : 0) + step(cells[at].mean, full));
+    return look.colours.subarray(colour, colour + 3);
+  }, canvas);
 }
 
 function inTip(cell: Cell, text: StripText): HTMLElement[] {

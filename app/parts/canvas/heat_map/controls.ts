@@ -4,6 +4,7 @@ import { element, replaceBefore } from "../../browser/elements";
 import { range, said } from "../../browser/text";
 import { button, disableInFile, further, select, show, toggled, wordsCheckbox } from "../shared/controls";
 import { brokenNote, colourBar, kindKeys } from "../shared/legend";
+import type { HeatMap } from "./heat_map";
 import type { MapModel } from "./model";
 import { COLUMN_ORDERS, ROW_ORDERS } from "./order";
 import type { MapPainter } from "./painter";
@@ -12,13 +13,7 @@ const TICKS = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1];
 const TICK_DISTANCE = 0.145; // least, of the length of the scale: their numbers do not touch
 
 /** What the controls ask of the view. */
-export interface MapActions {
-  choose(change: { layers?: number[]; heads?: number[] }): void;
-  sortBy(order: Partial<Pick<MapModel, "rowsBy" | "columnsBy">>): void;
-  showWords(isOn: boolean): void;
-  /** 0 for the whole map. */
-  zoomBy(factor: number): void;
-}
+type MapActions = Pick<HeatMap, "choose" | "showWords" | "sortBy" | "zoomBy">;
 
 export class MapControls {
   readonly rows: HTMLElement[];

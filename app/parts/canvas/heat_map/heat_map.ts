@@ -14,7 +14,7 @@ import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
 import { mounting, stateEvents } from "../shared/mount";
 import type { Message } from "../shared/transport";
-import { MapControls, type MapActions } from "./controls";
+import { MapControls } from "./controls";
 import { MapFiles } from "./files";
 import { MapModel, type Cell, type MapHeader } from "./model";
 import { MapPainter } from "./painter";
@@ -29,7 +29,7 @@ interface Drag {
   isMoved: boolean;
 }
 
-class HeatMap extends ChoosingView implements MapActions {
+export class HeatMap extends ChoosingView {
   private readonly model = new MapModel();
   private readonly painter = new MapPainter(this.model);
   private readonly files = new MapFiles(this.model, this.painter);

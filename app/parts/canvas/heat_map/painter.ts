@@ -1,7 +1,7 @@
 // Draws the heat map: cells as pixels of an image that is scaled, names along two sides.
 
 import { inkOver } from "../../browser/colours";
-import { context2d, element } from "../../browser/elements";
+import { context2d, pixels } from "../../browser/elements";
 import { legible } from "../../browser/text";
 import { paintCells, turnedText } from "../saving/pictures";
 import {
@@ -52,14 +52,7 @@ export class MapPainter {
   }
 
   private toImage(levels: Float32Array, side: number): HTMLCanvasElement {
-    const canvas = element("canvas", { width: side, height: side });
-    const image = new ImageData(side, side);
-    for (let at = 0; at < levels.length; at++) {
-      image.data.set(Number.isNaN(levels[at]) ? NOT_A_NUMBER : this.colour(levels[at]), at * 4);
-      image.data[at * 4 + 3] = 255;
-    }
-    context2d(canvas).putImageData(image, 0, 0);
-    return canvas;
+    return pixels(side, side, (at) => (Number.isNaN(levels[at]) ? NOT_A_NUMBER : this.colour(levels[at])));
   }
 
   // level: 0 to 1, the root of a weight over the end of the scale.

@@ -6,6 +6,7 @@ import { percent, range, said } from "../../browser/text";
 import {
   button, checkbox, disableInFile, further, numberSelect, offerNumbers, select, show, toggled, wordsCheckbox,
 } from "../shared/controls";
+import type { LinesView } from "./lines";
 import type { LinesModel } from "./model";
 import { isLong } from "./painter";
 
@@ -21,13 +22,7 @@ const FILTERS = [
 export type LinesChange = Partial<Pick<LinesModel, "filter" | "hasOwnThreshold" | "hideSpecial" | "mean" | "threshold">>;
 
 /** What the controls ask of the view. */
-export interface LinesActions {
-  goToLayer(layer: number): void;
-  setHeads(heads: number[]): void;
-  set(change: LinesChange): void;
-  showWords(isOn: boolean): void;
-  squeeze(isOn: boolean): void;
-}
+export type LinesActions = Pick<LinesView, "goToLayer" | "set" | "setHeads" | "showWords" | "squeeze">;
 
 export class LinesControls {
   readonly rows: HTMLElement[];

@@ -15,14 +15,14 @@ import { sameTokens } from "../shared/levels";
 import { mounting, stateEvents } from "../shared/mount";
 import type { Message } from "../shared/transport";
 import type { Place, Side } from "./choice";
-import { LinesControls, type LinesActions, type LinesChange } from "./controls";
+import { LinesControls, type LinesChange } from "./controls";
 import { LinesFiles } from "./files";
 import { Foot } from "./foot";
 import { LinesModel, type LinesHeader } from "./model";
 import { isLong, LinesPainter } from "./painter";
 import { Panel } from "./panel";
 
-class LinesView extends ChoosingView implements LinesActions {
+export class LinesView extends ChoosingView {
   private readonly model = new LinesModel();
   private readonly painter = new LinesPainter(this.model);
   private readonly panel = new Panel(this.model);

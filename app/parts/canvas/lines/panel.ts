@@ -65,13 +65,9 @@ export class Panel {
 
   private row({ index, fractions, sum, fraction }: Target, averages: boolean): HTMLElement {
     const { heads, header, averaged, units } = this.model;
-    const bar = element("div", { className: "bar", ariaHidden: "true" });
-    fractions.forEach((part, k) => {
-      const field = element("span");
-      field.style.width = `${(100 * part) / fractions.length}%`;
-      field.style.background = averaged ? header.mean_colour : header.colours[heads[k]];
-      bar.append(field);
-    });
+    const bar = element("div", { className: "bar", ariaHidden: "true" }, ...fractions.map((part, k) => element("span", {
+      style: `width: ${(100 * part) / fractions.length}%; background: ${averaged ? header.mean_colour : header.colours[heads[k]]}`,
+    })));
     const name = element("span", { className: "name", title: this.shortName(index, 240) },
       element("bdi", { textContent: this.shortName(index) }), " ",
       element("span", { className: "place", textContent: units.starts[index] }));
@@ -85,11 +81,8 @@ export class Panel {
     const best = fractions.map((part, k) => [part, heads[k]] as const).filter(([part]) => !Number.isNaN(part))
       .sort((a, b) => b[0] - a[0]);
     const worth = best.slice(0, 2).filter(([weight], k) => k === 0 || weight >= 0.005);
-    return element("span", { className: "detail" }, ...worth.map(([weight, head]) => {
-      const dot = element("i");
-      dot.style.background = header.colours[head];
-      return element("span", {}, dot, `head ${head} ${percent(weight)}`);
-    }));
+    return element("span", { className: "detail" }, ...worth.map(([weight, head]) =>
+      element("span", {}, element("i", { style: `background: ${header.colours[head]}` }), `head ${head} ${percent(weight)}`)));
   }
 }
 

@@ -5,16 +5,13 @@ import { legible, said, shorten } from "../../browser/text";
 import { button, disableInFile, numberSelect, offerNumbers, select } from "../shared/controls";
 import { colourBar, kindKeys } from "../shared/legend";
 import type { KeyOrder, NeuronModel } from "./model";
+import type { NeuronView } from "./neurons";
 import type { NeuronPainter } from "./painter";
 
 const ORDERS: readonly (readonly [KeyOrder, string])[] = [["weight", "most attention first"], ["text", "as in the text"]];
 
 /** What the controls ask of the view. */
-export interface NeuronActions {
-  choose(layer: number, head: number): void;
-  setQuery(query: number): void;
-  setOrder(order: KeyOrder): void;
-}
+type NeuronActions = Pick<NeuronView, "choose" | "setOrder" | "setQuery">;
 
 export class NeuronControls {
   readonly row: HTMLElement;

@@ -14,7 +14,7 @@ import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
 import { mounting, stateEvents } from "../shared/mount";
 import type { Message } from "../shared/transport";
-import { NeuronControls, type NeuronActions } from "./controls";
+import { NeuronControls } from "./controls";
 import { NeuronFiles } from "./files";
 import { NeuronModel, type KeyOrder, type NeuronHeader } from "./model";
 import { NeuronPainter } from "./painter";
@@ -22,7 +22,7 @@ import { NeuronWords } from "./words";
 
 type Place = { key: number; dimension: number | null };
 
-class NeuronView extends ChoosingView implements NeuronActions {
+export class NeuronView extends ChoosingView {
   private readonly model = new NeuronModel();
   private readonly painter = new NeuronPainter(this.model);
   private readonly files = new NeuronFiles(this.model, this.painter);

@@ -55,11 +55,9 @@ export class Detail {
     const { measure } = model.options;
     const fractions = known.filter((name) => names[name].unit === "fraction").map((name) => {
       const fraction = model.valueAt(place, name) ?? NaN;
-      const fill = element("i");
-      fill.style.width = `${100 * fraction}%`;
       return element("div", { className: name === measure ? "measure chosen" : "measure" },
         element("span", { textContent: said(names[name].label) }),
-        element("div", { className: "bar", ariaHidden: "true" }, fill),
+        element("div", { className: "bar", ariaHidden: "true" }, element("i", { style: `width: ${100 * fraction}%` })),
         element("span", { textContent: percent(fraction) }));
     });
     const others = known.filter((name) => names[name].unit !== "fraction").map((name) =>

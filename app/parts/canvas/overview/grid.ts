@@ -53,7 +53,7 @@ export class GridPainter {
     if (row < 0 || row >= this.rows || column >= this.columns) return null;
     // The numbers on the left stand for whole layers, where rows are layers.
     if (column < 0) return this.model.options.order === "all" ? null : { layer: row, head: null };
-    return this.model.placeOf(row * this.columns + column);
+    return this.model.placeAt(row * this.columns + column);
   }
 
   // How far a window of some height must be scrolled to show the k-th thumbnail.
@@ -79,8 +79,7 @@ export class GridPainter {
       context.globalAlpha = model.isLeftOut(head) ? DIMMED : 1;
       const { width } = pictures[head];
       paintCells(context, pictures[head], [0, 0, width, width], [x, y, this.cell, this.cell]);
-      const heads = model.header.num_heads;
-      this.thumbnails.paintMissing(context, { layer: Math.floor(head / heads), head: head % heads }, [x, y, this.cell]);
+      this.thumbnails.paintMissing(context, model.placeOf(head), [x, y, this.cell]);
       this.paintCaptions(context, head, x, y);
     });
     context.globalAlpha = 1;
@@ -97,9 +96,9 @@ export class GridPainter {
   private paintCaptions(context: Painting, head: number, x: number, y: number): void {
     if (!this.captions) return;
     const { model } = this;
-    const { num_heads: heads } = model.header;
+    const place = model.placeOf(head);
     const lines = [model.format(model.value(head), model.options.measure, true)];
-    if (this.captions === 2) lines.unshift(`${Math.floor(head / heads)}\u00b7${head % heads}`);
+    if (this.captions === 2) lines.unshift(`${place.layer}\u00b7${place.head}`);
     context.textAlign = "center";
     context.fillStyle = this.theme.text;
     context.font = `10px ${this.theme.font}`;

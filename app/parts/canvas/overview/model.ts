@@ -110,23 +110,25 @@ export class OverviewModel {
     return Boolean(this.options.measure) && !passes(this.value(head), this.options.limit, this.options.lowest);
   }
 
-  isOpen(head: number): boolean {
-    const { num_heads: heads } = this.header;
-    if (Math.floor(head / heads) !== this.selected.layer) return false;
-    return !this.selected.heads.length || this.selected.heads.includes(head % heads);
+  isOpen(number: number): boolean {
+    const { layer, head } = this.placeOf(number);
+    return layer === this.selected.layer && (!this.selected.heads.length || this.selected.heads.includes(head));
   }
 
-  isPointed(head: number): boolean {
+  isPointed(number: number): boolean {
+    const { layer, head } = this.placeOf(number);
+    return layer === this.pointed?.layer && (this.pointed.head === null || head === this.pointed.head);
+  }
+
+  // Of layer * heads + head.
+  placeOf(number: number): { layer: number; head: number } {
     const { num_heads: heads } = this.header;
-    if (Math.floor(head / heads) !== this.pointed?.layer) return false;
-    return this.pointed.head === null || head % heads === this.pointed.head;
+    return { layer: Math.floor(number / heads), head: number % heads };
   }
 
   // The head at the k-th place of the sequence; null beyond its end.
-  placeOf(k: number): Place | null {
-    const { num_heads: heads } = this.header;
-    const head = this.sequence[k];
-    return head === undefined ? null : { layer: Math.floor(head / heads), head: head % heads };
+  placeAt(k: number): Place | null {
+    return k in this.sequence ? this.placeOf(this.sequence[k]) : null;
   }
 
   // ---- thumbnails ----

@@ -131,7 +131,7 @@ class Overview extends CanvasView<OverviewEvents> {
     const last = model.sequence.length - 1;
     const to = (next: number) => () => {
       if (next < 0 || next > last) return;
-      this.point(model.placeOf(next));
+      this.point(model.placeAt(next));
       // The grid scrolls when sorting makes it long.
       this.holder.scrollTop = this.painter.scrolledTo(next, this.holder.scrollTop, this.holder.clientHeight);
     };

@@ -27,8 +27,7 @@ export class Thumbnails {
   all(pixels: number): HTMLCanvasElement[] {
     if (this.drawnPixels !== pixels) {
       const { num_layers: layers, num_heads: heads } = this.model.header;
-      this.canvases = range(layers * heads)
-        .map((k) => this.one({ layer: Math.floor(k / heads), head: k % heads }, pixels, this.canvases[k]));
+      this.canvases = range(layers * heads).map((k) => this.one(this.model.placeOf(k), pixels, this.canvases[k]));
       this.drawnPixels = pixels;
     }
     return this.canvases;

@@ -13,11 +13,8 @@ export function kindColour(header: TokenHeader, textId: number): string {
 // The legend of those colours.
 export function kindKeys(header: TokenHeader): HTMLElement[] {
   const kinds = [["a", header.is_pair ? "sentence A" : "text"], ["b", "sentence B"], ["special", "added special tokens"]] as const;
-  return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) => {
-    const square = element("b");
-    square.style.background = header.kinds[kind];
-    return element("span", { className: "key" }, square, said(words));
-  });
+  return kinds.filter(([kind]) => kind !== "b" || header.is_pair).map(([kind, words]) =>
+    element("span", { className: "key" }, element("b", { style: `background: ${header.kinds[kind]}` }), said(words)));
 }
 
 // The sentence about weights that are not numbers, if there are any, and what is shown instead.

@@ -81,7 +81,7 @@ test("a layer's value is the mean of its heads that have one", () => {
 test("places follow the order, and heads beyond the limit are left out", () => {
   const model = overviewModel({ measure: "previous", order: "all", limit: 0.15 });
   assert.deepEqual(model.sequence, [1, 2, 0, 3]);
-  assert.deepEqual([model.placeOf(0), model.placeOf(1), model.placeOf(4)], [{ layer: 0, head: 1 }, { layer: 1, head: 0 }, null]);
+  assert.deepEqual([model.placeAt(0), model.placeAt(1), model.placeAt(4)], [{ layer: 0, head: 1 }, { layer: 1, head: 0 }, null]);
   assert.deepEqual([0, 1, 2, 3].map((head) => model.isLeftOut(head)), [true, false, false, true]);
 });
 
