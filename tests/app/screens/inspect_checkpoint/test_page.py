@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from app.plots.formats import percent
-from app.screens.inspect_checkpoint import file_results
+from app.screens.inspect_checkpoint import file_results, views
 from app.screens.inspect_checkpoint import page as inspect_page
 from app.screens.inspect_checkpoint.tasks import TASK_VIEWS
 from app.shell import cache
@@ -295,9 +295,9 @@ def test_the_words_of_a_file_are_explained(task, page, core, monkeypatch, tmp_pa
     opened = with_file(page(task, inspect_file_words=1), monkeypatch, path.name, path.read_bytes())
     app = ok(opened)
     if task == "tag":  # it has an answer for each word
-        assert file_results.FILE_WORDS.question not in said(app)
+        assert views.FILE_WORDS.question not in said(app)
         return
-    drawn = file_results.FILE_WORDS.table(explain_file(core(task), path)).query("is_drawn")
+    drawn = views.FILE_WORDS.table(explain_file(core(task), path)).query("is_drawn")
     shown = [x for trace in charts(app)[-1]["data"] for x in numbers(trace["x"])]
     assert sorted(shown) == pytest.approx(sorted(drawn["mean"]), abs=1e-4)
     assert ("wrongly" in str(charts(app)[-1])) == (task == "classify")
