@@ -206,8 +206,7 @@ def inspect_words(visit: Visit) -> None:
     visit.settle()
     answer = visit.page.get_by_role("heading", name="The model says")
     bars, words = (visit.page.locator(f".st-key-figure_inspect-{n}") for n in ("answer", "words"))
-    method = visit.page.locator(".st-key-inspect_method")
-    save(visit, "inspect-words", [answer, bars, words, method])
+    save(visit, "inspect-words", [answer, bars, words])
     faithfulness = visit.page.locator(".st-key-figure_inspect-faithfulness")
     save(visit, "inspect-faithfulness", [faithfulness])
 
@@ -218,7 +217,7 @@ def inspect_swaps(visit: Visit) -> None:
     buttons = visit.page.get_by_role("button", name="Use this text")
     expect(buttons.first).to_be_visible()
     visit.settle()
-    summary = visit.page.get_by_text(re.compile("swapped words? (is|are) enough"))
+    summary = visit.page.get_by_text(re.compile("Words to swap"))
     cards = [
         buttons.nth(number).locator("xpath=ancestor::div[@data-testid='stVerticalBlock'][1]")
         for number in range(min(3, buttons.count()))
@@ -228,18 +227,18 @@ def inspect_swaps(visit: Visit) -> None:
 
 def inspect_file(visit: Visit) -> None:
     """What comes out of a labelled file."""
-    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file", inspect_weak="1")
+    visit.open("inspect", checkpoint=CLASSIFIER, inspect_view="file")
     visit.page.get_by_role("button", name="Run the file").click()
-    for name in ("confusion", "calibration", "slices"):
+    for name in ("confusion", "calibration"):
         visit.picture(f"figure_inspect-{name}")
     visit.settle()
-    parts = [".st-key-inspect_metrics", ".st-key-inspect_run", ".st-key-figure_inspect-slices"]
+    parts = [".st-key-inspect_metrics", ".st-key-inspect_run"]
     save(visit, "inspect-file", [visit.page.locator(part) for part in parts])
 
 
 def compare_answers(visit: Visit) -> None:
     """The class, and by layer."""
-    visit.open("compare", checkpoint=CLASSIFIER, text_a=NEGATION)
+    visit.open("compare", checkpoint=CLASSIFIER, text_a=NEGATION, compare_view="layers")
     names = ("answers", "layers")
     for name in names:
         visit.picture(f"figure_compare-{name}")
@@ -299,12 +298,13 @@ def pages(visit: Visit) -> None:
 def lesson(visit: Visit) -> None:
     """A step of a lesson, answered, for the README."""
     visit.page.set_viewport_size({"width": 1280, "height": 800})
-    visit.open("masked-words", lesson="masked-words", lesson_step="1")
-    guide = visit.page.get_by_test_id("stSidebar")
+    visit.page.goto(f"{visit.url}/masked-words?lesson=masked-words&lesson_step=1")
+    guide = visit.page.get_by_test_id("stMain")
+    guide.get_by_role("radio").first.wait_for()
     guide.get_by_role("radio").first.check(force=True)
     visit.settle()
     guide.get_by_role("button", name="Check", exact=True).click()
-    guide.get_by_role("status").wait_for()
+    guide.get_by_test_id("stAlert").wait_for()
     visit.page.wait_for_timeout(1500)  # charts that are drawn at rest
     visit.settle()
     picture = Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB")
