@@ -301,7 +301,7 @@ def lesson(visit: Visit) -> None:
     visit.page.goto(f"{visit.url}/masked-words?lesson=masked-words&lesson_step=1")
     guide = visit.page.get_by_test_id("stMain")
     guide.get_by_role("radio").first.wait_for()
-    guide.get_by_role("radio").first.check(force=True)
+    guide.get_by_role("radio", name="money").check(force=True)
     visit.settle()
     guide.get_by_role("button", name="Check", exact=True).click()
     guide.get_by_test_id("stAlert").wait_for()
