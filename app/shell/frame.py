@@ -172,6 +172,7 @@ def begin(
     hidden.has_changed()  # this is the run that follows
     if not (info.needs_text if needs_text is None else needs_text):
         words = header(info, has_words=False)
+        _end_if_covered()
         page = Page(open_checkpoint(), "", None, False, st.context.theme.type == "dark")
         glossary.offer(info, words, page.marks)
         return page
@@ -180,6 +181,7 @@ def begin(
         words = header(info, has_words=False)
     example_box(row)
     text_a, text_b = sentence_box()
+    _end_if_covered()
     if not text_a.strip():
         both = tr("Move sentence B there if you have just one.") if text_b else ""
         st.info(f"{tr('Sentence A is empty. Type a sentence above, or pick an example.')} {both}")
@@ -209,6 +211,12 @@ def begin(
         label = tr("Put “{sentence}” before it", sentence=MAT_PAIR.text_a)
         row.button(label, on_click=use, args=(MAT_PAIR,), key="mat_pair")
     return page
+
+
+def _end_if_covered() -> None:
+    """End a page that a lesson covers: who types below the cover stays in the same box."""
+    if covers.is_page_told():
+        end_page()
 
 
 def cut_sentence(cut: Truncation) -> str:

@@ -262,6 +262,7 @@ def open_view(page: str | Path, choices: Mapping[str, list[str]], keep: Set[str]
     for name in {*kept} - {*ALWAYS_IN_URL, *TEXTS, *keep}:
         del kept[name]
         st.session_state.pop(name, None)
+        st.session_state[_DEFAULTS].pop(name, None)  # in the address until it is read again
     st.switch_page(page, query_params=choices)
 
 

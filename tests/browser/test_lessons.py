@@ -109,28 +109,58 @@ def test_a_lesson_is_taken(visit: Visit, lesson: Lesson) -> None:
 def test_the_window_shows_the_picture_of_a_step(new_visit: Callable[..., Visit]) -> None:
     """One that is further down, after a click and by its link; the visitor may scroll away."""
     visit = new_visit(color_scheme="light", reduced_motion="reduce")
-    lesson = catalogue.lessons()["one-head"]
-    at = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "Follow one line")
-    query = {"lesson": lesson.name, "text_a": lesson.text_a}
-    address = urlencode({**query, "lesson_step": at, "layer": 2, "view": "lines"})
-    visit.page.goto(f"{visit.url}/attention?{address}")
+    steps = (step for lesson in catalogue.lessons().values() for step in lesson.steps)
+    step = next(step for step in steps if step.part == "section_other_heads")
+    page, choices = step.address(None)
+    at, text = {"lesson": step.lesson.name, "lesson_step": step.number}, step.lesson.text_a
+    address = urlencode({**choices, **at, "text_a": text}, doseq=True)
+    visit.page.goto(f"{visit.url}/{page}?{address}")
     show = languages()["en"]["guide"]["show_me"]
     _guide(visit).get_by_role("button", name=show).click()  # the link then has it: reload below
     visit.page.wait_for_url(re.compile("lesson_done="))
-    expect(visit.page.locator(".st-key-attention_open")).to_be_visible()
+    part = visit.page.locator(".st-key-section_other_heads")
+    expect(part).to_be_visible()
     main = "document.querySelector('[data-testid=stMain]')"
-    top = "document.querySelector('.st-key-attention_open').getBoundingClientRect().top"
-    is_shown = f"() => {top} < 200 && {main}.scrollTop > 0"
+    box = "document.querySelector('.st-key-{}').getBoundingClientRect()".format
+    top, foot = f"{box('section_other_heads')}.top", f"{box('lesson_question')}.top"
+    is_shown = f"() => {top} >= 0 && {top} < {foot} - 100 && {main}.scrollTop > 0"
     visit.page.wait_for_function(is_shown)
     visit.page.evaluate(f"() => {main}.scrollTo(0, 0)")
     visit.page.reload()
-    expect(visit.page.locator(".st-key-attention_open")).to_be_visible()
+    expect(part).to_be_visible()
     visit.page.wait_for_function(is_shown)
-    visit.page.locator(".st-key-attention_open").hover()
+    part.hover()
     visit.page.mouse.wheel(0, -5000)
     visit.page.wait_for_function(f"() => {main}.scrollTop === 0")
     visit.page.wait_for_timeout(600)  # two turns of what keeps it in view
     assert visit.page.evaluate(f"{main}.scrollTop") == 0
+    visit.check()
+
+
+def test_a_picture_opens_as_its_step_says_and_a_sentence_is_typed_below(visit: Visit) -> None:
+    """A picture of the page before does not stay; no letter is lost when the cover comes back."""
+    lesson = catalogue.lessons()["what-a-picture-does-not-say"]
+    show = languages()["en"]["guide"]["show_me"]
+    visit.open("attention", lesson=lesson.name, text_a=lesson.text_a)
+    for number in (1, 5, 6):
+        if number > 1:
+            visit.page.get_by_text(languages()["en"]["guide"]["all_steps"]).click()
+            visit.page.locator(f".st-key-lesson_to_{number}").get_by_role("button").click()
+        heading = lesson.steps[number - 1].title
+        expect(_guide(visit).get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        visit.settle()
+        _guide(visit).get_by_role("button", name=show).click()
+        expect(visit.page.locator(".cover")).to_have_count(0)
+        visit.settle()
+        visit.wait_for_query("view", "heat-map" if number > 1 else None)
+    visit.wait_for_query("measure", "norms")
+    own = "Maria told her sister that it rains."
+    visit.box("A").click()
+    visit.page.keyboard.press("Control+a")
+    visit.page.keyboard.type(own, delay=120)
+    expect(visit.box("A")).to_have_value(own)
+    expect(visit.page.locator(".cover")).to_have_count(1)
+    expect(visit.box("A")).to_be_focused()
     visit.check()
 
 

@@ -8,7 +8,7 @@ interface PageData {
   page: string;
   /** Changes with each step of a lesson that is opened; "" without a lesson. */
   step: string;
-  /** Key of the element that the step is about; "" for the page from its top. */
+  /** Key of the element that an answered step is about; "" for the page from its top. */
   part: string;
   /** What to keep for later visits, by name; empty: forget it. */
   keep: Record<string, string>;
@@ -25,12 +25,12 @@ const YEAR = 365 * 24 * 3600;
 let shown: string | undefined, reached: string | undefined;
 let stop = () => {};
 
-// Keeps a part of the page at the window's top while the page is drawn, until the visitor steers.
+// Keeps a part of the page in view, and as much above it as fits, while the page is drawn, until the visitor steers.
 function follow(part: string): () => void {
   const bring = () => {
     const element = document.querySelector<HTMLElement>(`.st-key-${CSS.escape(part)}`);
-    if (element) element.style.scrollMarginTop = "4rem";
-    element?.scrollIntoView({ block: "start", behavior: "instant" });
+    if (element) element.style.scrollMarginBlock = "1rem 54vh"; // the question lies over the window's foot
+    element?.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
   const timer = setInterval(bring, 250);
   const end = () => {

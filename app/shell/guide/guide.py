@@ -27,9 +27,9 @@ from ...navigation import PAGES
 from ...plots import plain
 from ...server.class_store import OWN as ON_OWN
 from ...server.learners import learner
-from .. import cache, fetch, frame, sidebar, state
+from .. import cache, fetch, frame, sidebar
 from ..links import HEADS, INSIDE_LAYER_TOKEN, LAYER, MASKED, TOKEN, name_of, open_page, script
-from ..sentence_box import TEXT_A, TEXT_B, sentence_box, texts
+from ..sentence_box import TEXT_A, TEXT_B, texts
 from ..state import Field, open_view
 from ..withheld import covers
 from ..words import language as languages
@@ -42,7 +42,7 @@ DONE = Field("lesson_done", "")
 """One letter for each step, as below, and the visitor's mark."""
 OWN = frozenset({LESSON.name, STEP.name, DONE.name, LANGUAGE.name})
 _PROGRESS, _ANSWERS, _OPENED = "_lesson_progress", "_lesson_answers", "_lesson_steps_opened"
-_FIRST, _TEXTS, _COVERED = "_lesson_first_answers", "_lesson_texts", "_lesson_is_covered"
+_FIRST, _TEXTS = "_lesson_first_answers", "_lesson_texts"
 _BROUGHT = "_lesson_brought_texts"
 """What the visitor had typed before the lesson."""
 OPEN, TRIED, RIGHT, LATER, WRONG, SHOWN, HELD = "-trlwsh"
@@ -145,13 +145,17 @@ def go_to(step: Step) -> NoReturn:
 
 
 def part_shown() -> tuple[str, str]:
-    """Return what tells an opened step from the one before, and the key of what it is about."""
+    """Return what tells a step as it stands from what was shown before, and what it is about.
+
+    The second is the key of an element, once the step is answered: its question comes first.
+    """
     lesson = current()
     step = None if lesson is None else lesson.step(STEP.value)
     if step is None:
         return "", ""
     opened = st.session_state.get(_OPENED, 0)
-    return f"{step.lesson.name} {step.number} {opened}", step.part
+    part = step.part if _is_settled(step) else ""
+    return f"{step.lesson.name} {step.number} {opened} {part}", part
 
 
 def leave() -> NoReturn:
@@ -194,9 +198,10 @@ def draw(lesson: Lesson, page: str, run_page: Callable[[], None]) -> None:
     if step is None:
         with figure, st.container(key="lesson_end"):
             show_end(lesson)
-    elif found is None or _is_settled(step) or not step.covers_page:
-        covered = () if found is None or _is_settled(step) else step.cover or ()
-        covers.begin(covered, words("covered"))
+    else:
+        is_open = found is None or _is_settled(step)
+        is_covered = step.covers_page and not is_open
+        covers.begin(() if is_open else step.cover or (), words("covered"), is_whole=is_covered)
     with below:
         if step is not None and found is not None:
             _draw_question(lesson.name, step.number)
@@ -204,14 +209,9 @@ def draw(lesson: Lesson, page: str, run_page: Callable[[], None]) -> None:
             _move(step)
     languages.mark({f".st-key-lesson_{name}": lesson.language for name in ("guide", "question")})
     if step is not None:
-        is_covered = found is not None and step.covers_page and not _is_settled(step)
-        if st.session_state.get(_COVERED) != is_covered:
-            # The box of a sentence is another one to Streamlit in the script of a page.
-            st.session_state[_COVERED] = is_covered
-            state.write_all()
+        has_text = next(info.needs_text for info in PAGES.values() if info.name == page)
         with figure:
-            if is_covered:
-                sentence_box()
+            if is_covered and not has_text:
                 covers.draw(words("covered"))
             else:
                 run_page()

@@ -17,16 +17,29 @@ class Covers(NamedTuple):
     views: frozenset[str]
     told: str
     """What stands on a cover, for screen readers too."""
+    is_whole: bool
+    """Whether all of the page is covered but the boxes of its text."""
 
 
-def begin(covered: Collection[str] | None, told: str = "") -> None:
+def begin(covered: Collection[str] | None, told: str = "", *, is_whole: bool = False) -> None:
     """Choose what this run covers.
 
     Args:
         covered: Names of views; None outside of a lesson.
         told: Text of a cover.
+        is_whole: Whether the page ends with one cover below the boxes of its text.
     """
-    st.session_state[_COVERS] = None if covered is None else Covers(frozenset(covered), told)
+    covers = None if covered is None else Covers(frozenset(covered), told, is_whole)
+    st.session_state[_COVERS] = covers
+
+
+def is_page_told() -> bool:
+    """Return whether the whole page is covered, and draw its cover."""
+    covers: Covers | None = st.session_state.get(_COVERS)
+    if covers is None or not covers.is_whole:
+        return False
+    draw(covers.told)
+    return True
 
 
 def in_lesson() -> bool:

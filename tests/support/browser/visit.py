@@ -153,7 +153,7 @@ class Visit:
     def arrive(self, name: str) -> None:
         """Wait until the page `name`, or a step of a lesson on it, is open and drawn."""
         title = self.page.get_by_role("heading", level=1, name=TITLES[name], exact=True)
-        step = self.page.locator(".st-key-lesson_guide h3")
+        step = self.page.locator(".st-key-lesson_guide h1")
         expect(title.or_(step).first).to_be_visible()
         self.settle()
 

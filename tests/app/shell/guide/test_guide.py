@@ -1,6 +1,7 @@
 """The guide without the page beside it: each question answered rightly and wrongly."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -27,9 +28,9 @@ LESSONS = [FIRST, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in
 def _script(name: str) -> None:
     import streamlit as st
 
-    from app.shell import state
+    from app.navigation import PAGES
+    from app.shell import frame, state
     from app.shell.guide import guide
-    from app.shell.sentence_box import sentence_box
 
     state.begin_run()
     lesson = guide.current()
@@ -37,7 +38,7 @@ def _script(name: str) -> None:
     assert lesson.name == name
 
     def page() -> None:
-        sentence_box()
+        frame.begin(PAGES["tokens"])
         st.caption("The page is drawn.")
 
     guide.draw(lesson, "tokens", page)
@@ -71,14 +72,19 @@ def letters(app: AppTest) -> str:
     return "".join(app.query_params["lesson_done"]).partition(".")[0]
 
 
+def answer_box(app: AppTest) -> Any:
+    """Return what the learner answers with."""
+    boxes = (*app.text_input, *app.radio, *app.selectbox)
+    return next(box for box in boxes if str(box.key).startswith("lesson_answer"))
+
+
 def answer(app: AppTest, chosen: str | float) -> str:
     """Give an answer, and return what is said then."""
     for place, slider in enumerate(app.slider):  # a drawn row: all on one token
         slider.set_value(10 if str(place) == chosen else 0)
     if not app.slider:
-        boxes = [box for box in app.text_input if box.key.startswith("lesson_answer")]
-        box = (boxes or app.radio or app.selectbox)[0]
-        box.set_value(f"{chosen:.15g}" if boxes and isinstance(chosen, float) else chosen)
+        box = answer_box(app)
+        box.set_value(f"{chosen:.15g}" if isinstance(chosen, float) else chosen)
     app.button(key="lesson_check").click()
     return said(ok(app.run()))
 
@@ -253,7 +259,7 @@ def test_a_click_in_the_picture_is_taken() -> None:
     number = next(n for n, step in enumerate(lesson.steps, 1) if step.title == "A word in pieces")
     app = opened(lesson.name, lesson.text_a, lesson_step=str(number), token="2")
     app.button(key="lesson_click").click().run()
-    assert app.selectbox[0].value == "2"
+    assert answer_box(app).value == "2"
 
 
 @pytest.mark.parametrize(
