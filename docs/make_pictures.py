@@ -142,7 +142,6 @@ def bring(visit: Visit, part: Locator) -> None:
 def heads_page(visit: Visit) -> Sequence[Locator]:
     """Wait until the Heads page is drawn; return its title, grid and bars."""
     visit.picture("figure_heads-bars")
-    visit.picture("figure_heads-map")  # the last: the page does not move any more
     visit.settle()
     grid, bars = (visit.page.locator(f".st-key-figure_heads-{n}") for n in ("grid", "bars"))
     return [visit.page.get_by_role("heading", level=1), grid, bars]
@@ -187,8 +186,7 @@ def relations(visit: Visit) -> None:
     """The list of all relations."""
     visit.open("heads", heads_list="to_dependent")
     heads_page(visit)
-    title = visit.page.get_by_role("heading", name="Which head is best at each job?")
-    save(visit, "heads-list", [title, visit.page.locator(".st-key-heads_table")])
+    save(visit, "heads-list", [visit.page.locator(".st-key-heads_table")])
 
 
 def overview(visit: Visit) -> None:
