@@ -19,8 +19,11 @@ _teachers: set[str] = set()
 
 
 def learner() -> str:
-    """Return what tells this learner from others: of the cookie, or of a session without one."""
-    of = cookies.visit_of(dict(st.context.cookies))
+    """Return what tells this learner from others: of the cookie, or of a session without one.
+
+    On one's own computer there are no others, and what a lesson's link says outlives the session.
+    """
+    of = cookies.visit_of(dict(st.context.cookies)) if policy().tells_visitors_apart else ""
     if of is None:
         of = st.session_state.setdefault(_LEARNER, secrets.token_urlsafe(24))
     return hashlib.sha256(str(of).encode()).hexdigest()[:32]

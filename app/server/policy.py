@@ -119,6 +119,11 @@ class Policy:
         return self.is_local and not (self.is_closed or self.is_stated)
 
     @property
+    def tells_visitors_apart(self) -> bool:
+        """Whether each browser is given a cookie."""
+        return bool(self.is_closed or self.key or self.school_class)
+
+    @property
     def is_closed_by_name(self) -> bool:
         """Whether it is closed only because it has a name besides localhost."""
         return self.is_local and self.is_closed and not self.is_stated

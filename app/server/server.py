@@ -92,7 +92,7 @@ def middleware(policy: Policy) -> list[Middleware]:
         ),
         Middleware(SecurityHeaders),
     ]
-    if policy.is_closed or policy.key or policy.school_class:
+    if policy.tells_visitors_apart:
         layers.append(Middleware(Gate, key=policy.key))
     if policy.uploads is not None:
         layers.append(Middleware(UploadLimit, limits=policy.uploads))

@@ -239,6 +239,13 @@ def test_a_link_lifts_the_covers_of_who_answered(monkeypatch: pytest.MonkeyPatch
     assert DRAWN not in said(opened(_first().name, _first().text_a, **again))
 
 
+def test_a_lesson_on_ones_own_computer_goes_on_in_another_session() -> None:
+    app = opened(_first().name, _first().text_a, lesson_step="2")
+    answer(app, 10.0)
+    link = {"lesson_step": "2", "lesson_done": "".join(app.query_params["lesson_done"])}
+    assert DRAWN in said(opened(_first().name, _first().text_a, **link))
+
+
 def test_what_one_was_surely_wrong_about_comes_first_at_the_end() -> None:
     lesson, bert = _first(), cache.bert("default")
     app = opened(lesson.name, lesson.text_a)
