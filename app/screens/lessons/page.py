@@ -42,9 +42,10 @@ def draw() -> None:
 def _list() -> None:
     """Draw a row for each lesson, and closed below them what else there is to one."""
     lessons = catalogue.lessons(language.language())
+    unfinished = [one.name for one in lessons.values() if guide.OPEN in guide.done(one)]
     with st.container(gap="xsmall"):
         for number, lesson in enumerate(lessons.values(), start=1):
-            _show_row(number, lesson)
+            _show_row(number, lesson, is_next=lesson.name in unfinished[:1])
     for fault in catalogue.faults().values() if own_lessons.is_written_here() else ():
         st.error(plain(fault))
     own_lessons.follow()
@@ -109,31 +110,28 @@ def _start(name: str) -> None:
 
 def _progress(lesson: Lesson) -> str:
     letters = guide.done(lesson)
-    num_done, num_right = (
-        sum(letter in some for letter in letters)
-        for some in (guide.ANSWERED, (guide.RIGHT, guide.LATER))
-    )
+    num_done = sum(letter in guide.ANSWERED for letter in letters)
     done = f"{num_done}/{len(letters)}"
-    return words("done_right", done=done, right=num_right) if num_done else done
+    return words("done_right", done=done, right=letters.count(guide.RIGHT)) if num_done else done
 
 
-def _show_row(number: int, lesson: Lesson) -> None:
-    """Draw a lesson as a link, with its question, how long it takes, and how much is done."""
-    letters, is_first = guide.done(lesson), number == 1
-    icon = "check" if guide.OPEN not in letters else "play_arrow" if is_first else "arrow_forward"
+def _show_row(number: int, lesson: Lesson, *, is_next: bool) -> None:
+    """Draw a lesson as a link, with how long it takes, how much is done, and whether it is next."""
+    letters = guide.done(lesson)
+    icon = "check" if guide.OPEN not in letters else "play_arrow" if is_next else "arrow_forward"
     row = st.container(
         horizontal=True, vertical_alignment="center", key=f"lesson_{lesson.name}", gap="small"
     )
     if row.button(
         f"{number}. {guide.markdown(lesson.title)}",
         key=f"start_{lesson.name}",
-        type="primary" if is_first else "tertiary",
+        type="primary" if is_next else "tertiary",
         icon=f":material/{icon}:",
     ):
         guide.begin(lesson)
-    if is_first:
-        row.badge(words("first"))
-    about = f" · {guide.markdown(lesson.summary)}" if is_first else ""
+    if is_next:
+        row.badge(words("first" if number == 1 else "go_on"))
+    about = f" · {guide.markdown(lesson.summary)}" if is_next else ""
     row.caption(f"{words('minutes', minutes=lesson.minutes)} · {_progress(lesson)}{about}")
     with row:
         guide.show_language(lesson)
