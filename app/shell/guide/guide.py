@@ -24,6 +24,7 @@ from bertcore.lessons.typed_number import asks_percent, typed_number
 from bertcore.model.model import Model
 
 from ...navigation import PAGES
+from ...parts.html_file.document import caption_html
 from ...plots import plain
 from ...server.class_store import OWN as ON_OWN
 from ...server.learners import learner
@@ -32,6 +33,7 @@ from ..links import HEADS, INSIDE_LAYER_TOKEN, LAYER, MASKED, TOKEN, name_of, op
 from ..sentence_box import TEXT_A, TEXT_B, texts
 from ..state import Field, open_view
 from ..withheld import covers
+from ..words import glossary
 from ..words import language as languages
 from ..words.language import LANGUAGE, language, words
 from . import catalogue, gap, in_class, own_lessons, sheet
@@ -244,7 +246,8 @@ def _show_step(step: Step, page: str) -> Found | None:
     found = _found(step)
     if found is None:
         return None
-    st.markdown(shown(step.text, found))
+    text = glossary.explained(caption_html(shown(step.text, found)), "lesson")
+    st.html(f'<div class="lesson-text">{text}</div>')
     if step.address(found)[0] != page:
         icon = ":material/image:"
         if st.button(words("picture"), key="lesson_picture", icon=icon, type="primary"):

@@ -246,6 +246,11 @@ def test_a_lesson_on_ones_own_computer_goes_on_in_another_session() -> None:
     assert DRAWN in said(opened(_first().name, _first().text_a, **link))
 
 
+def test_special_words_of_a_step_are_explained_where_they_stand() -> None:
+    app = opened(_first().name, _first().text_a)
+    assert 'popovertarget="word-lesson-1"' in " ".join(one.proto.body for one in app.get("html"))
+
+
 def test_what_one_was_surely_wrong_about_comes_first_at_the_end() -> None:
     lesson, bert = _first(), cache.bert("default")
     app = opened(lesson.name, lesson.text_a)
