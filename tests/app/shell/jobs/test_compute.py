@@ -68,7 +68,7 @@ def test_results_go_with_their_checkpoint(checkpoint: str) -> None:
 
 def test_a_function_that_reports_its_progress_is_queued() -> None:
     def page() -> None:
-        from tests.app.shell import test_compute as here
+        from tests.app.shell.jobs import test_compute as here
 
         compute = here.Compute(stage="Reading")
         assert compute(here.slow, "a") == "a"
@@ -88,7 +88,7 @@ def test_what_is_pending_ends_its_block_without_a_word(monkeypatch: pytest.Monke
         import streamlit as st
 
         from app.shell import frame
-        from tests.app.shell import test_compute as here
+        from tests.app.shell.jobs import test_compute as here
 
         @frame.fragment
         def first() -> None:
