@@ -179,5 +179,8 @@ def _cell_pattern(marks: Delimiters) -> re.Pattern[str]:
     mark, q = re.escape(marks.separator), marks.quote
     end = rf"(?: *(?={mark}|\Z))"
     strict = rf"{q}([^{q}]*+(?:{q}{q}[^{q}]*+)*+){q}{end}"
-    loose = rf"{q}([^{q}\\]*+(?:(?:\\{q}|\\|{q}{q}|{q}(?!{end}))[^{q}\\]*+)*+){q}{end}"
+    # Of the four at most one matches at a place, so nothing is tried twice. They are no possessive
+    # group, which Python 3.11.2 (Debian 12) gives up too early.
+    inner = rf"\\{q}|\\(?!{q})|{q}{q}|{q}(?!{q}|{end})"
+    loose = rf"{q}([^{q}\\]*+(?:(?:{inner})[^{q}\\]*+)*){q}{end}"
     return re.compile(rf" *(?:{strict}|{loose}|([^{mark}]*))({mark}|\Z)")
