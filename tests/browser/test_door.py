@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FIRST = "#first-door"
 MOST_MS = 1000
 """Until the door is painted, with a core for it."""
-_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 _PLACES = """root => [...root.querySelectorAll('h1, header p, .words, textarea, ol, .by, nav a')]
   .map(part => part.getBoundingClientRect()).map(at => [at.x, at.y, at.width, at.height])"""
 _STILL_FIRST = f"document.querySelector('{FIRST}').shadowRoot"
@@ -50,6 +50,7 @@ def test_it_is_painted_before_python_answers_and_stays_where_it_is(
         expect(page.get_by_role("heading", name="BertScope")).to_be_visible()
         assert page.locator(FIRST).count() == 1
         waiting = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))  # for one core
+        page.wait_for_function(_PAINT)  # it is noted a moment after it is seen
         assert page.evaluate(_PAINT) < MOST_MS * waiting
         page.evaluate("document.fonts.ready")
         ground = page.locator(FIRST).evaluate("part => getComputedStyle(part).backgroundColor")

@@ -100,6 +100,7 @@ def test_choices_are_kept_for_the_next_visit(new_visit: Callable[..., Visit]) ->
 
     visit.open("attention", show="tokens,attention", lesson_language="en")
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(3)
+    visit.settle()
     visit.open("tokens")
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(3)
     page.get_by_role("button", name="Show the whole app").click()
