@@ -80,13 +80,15 @@ class Bars(Chart):
         groups = [rows for _, rows in frame.groupby(self.by, sort=False)] if self.by else [frame]
         columns, longest = min(ABREAST, len(groups)), max(map(len, groups))
         rows = -(-len(groups) // columns)
-        height = rows * (24 * longest + 58)
+        titles = [self.title(group) for group in groups]
+        above = 58 if any(titles) else 24
+        height = rows * (24 * longest + above)
         fig = subplots(
             rows,
             columns,
-            subplot_titles=[self.title(group) for group in groups],
+            subplot_titles=titles,
             horizontal_spacing=0.04,
-            vertical_spacing=58 / height,
+            vertical_spacing=above / height,
         )
         for index, group in enumerate(groups):
             names = [theme.escape(name) for name in group[self.name]]
@@ -112,7 +114,7 @@ class Bars(Chart):
                 col=index % columns + 1,
             )
         theme.plot_layout(fig, "", "", "", height)
-        fig.update_layout(bargap=0.25, margin={"l": 0, "r": 0, "t": 42, "b": 4})
+        fig.update_layout(bargap=0.25, margin={"l": 0, "r": 0, "t": above - 16, "b": 4})
         # Room for the label at the end of the longest bar, in a column 470 pixels wide.
         fig.update_xaxes(visible=False, range=[0, (1.5, 2.1, 2.9)[columns - 1]])
         fig.update_yaxes(visible=False, autorange="reversed")

@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertcore.analysis.compare.minimal_pair import Text, align, versions
+from bertcore.analysis.compare.minimal_pair import Alignment, Column, Text, align, versions
 from bertcore.analysis.shared.inputs import log_p_at, mask_positions, masked_encoding, masked_rows
 from bertcore.model.likelihood import CPU_TOKENS_PER_BATCH, TOKENS_PER_BATCH
 from bertcore.model.model import Model
@@ -66,12 +66,11 @@ class PatchPair:
     """Position in the first version and in the second of each token that both have, [N]."""
 
     @property
-    def tokens_first(self) -> Sequence[str]:
-        return self.first.tokens
-
-    @property
-    def tokens_second(self) -> Sequence[str]:
-        return self.second.tokens
+    def alignment(self) -> Alignment:
+        """The columns with their tokens."""
+        columns = tuple(Column(*column) for column in self.columns)
+        both = tuple(self.first.tokens), tuple(self.second.tokens)
+        return Alignment(*both, columns, self.changed)
 
     @property
     def changed(self) -> tuple[bool, ...]:

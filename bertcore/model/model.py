@@ -47,6 +47,11 @@ class NextSentence:
     not_next: float
     """Probability that B is a random text (class 1)."""
 
+    @property
+    def probabilities(self) -> tuple[float, float]:
+        """Of both classes."""
+        return self.is_next, self.not_next
+
 
 @dataclass(frozen=True, slots=True)
 class SentenceOrder:
@@ -56,6 +61,11 @@ class SentenceOrder:
     """Probability that text A comes before text B (class 0)."""
     exchanged: float
     """Probability that they were exchanged (class 1)."""
+
+    @property
+    def probabilities(self) -> tuple[float, float]:
+        """Of both classes."""
+        return self.in_order, self.exchanged
 
 
 class TraceInput(NamedTuple):

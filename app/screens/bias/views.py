@@ -2,64 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from bertcore.analysis.bias import (
     AlongDirection,
-    AssociationOutcome,
-    AuditedTemplates,
     along_layers,
     audit_templates,
     run_association_test,
     run_association_tests,
 )
 from bertcore.analysis.bias.associations import MOST_EXACT
-from bertcore.base.states import state_name, state_names
+from bertcore.base.states import state_names
 
-from ...on_demand import pd
-from ...plots import tabulate
 from ...plots.charts import AFTER_LAYER, Curve, Grid, Intervals, LayerCurves
-from ...plots.tables import columns
-from ...view import View
+from ...plots.tables import cells, columns
+from ...view import View, tidy_at
 
 WAYS = ("as it is", "neutralised", "LEACE")
 """Vectors that a probe is trained on."""
-
-
-def fillers_table(audited: AuditedTemplates) -> pd.DataFrame:
-    """Return a row for each filler, with the range of the wordings, and one for each wording."""
-    scores, differences = audited.scores, audited.scores.differences()
-    rows: list[tuple[object, ...]] = []
-    for f in np.argsort(-differences.mean(0), kind="stable"):
-        each = differences[:, f]
-        rows.append((scores.fillers[f], None, len(each), each.mean(), each.min(), each.max()))
-        for template, value in zip(scores.templates, each, strict=True):
-            rows.append((scores.fillers[f], template, 1, value, np.nan, np.nan))
-    return tabulate("filler template wordings difference low high", rows)
-
-
-def words_table(outcome: AssociationOutcome) -> pd.DataFrame:
-    """Return the score of each target word, the highest of each set first."""
-    rows = [
-        (word, group.name, len(group.words), score, math.nan, math.nan)
-        for group, scores in zip(outcome.test.targets, outcome.association.scores, strict=True)
-        for word, score in sorted(zip(group.words, scores, strict=True), key=lambda pair: -pair[1])
-    ]
-    return tabulate("word set words_of_set score low high", rows)
-
-
-def cosines_table(layers: tuple[AlongDirection, ...]) -> pd.DataFrame:
-    """Return a row for each word and hidden state, the words nearest to the feminine side first."""
-    cosines = np.array([each.cosines for each in layers])  # [L+1, N]
-    order = np.argsort(-cosines.mean(0), kind="stable")
-    rows = (
-        (layers[0].words[word], state_name(state), cosines[state, word])
-        for word in order
-        for state in range(len(layers))
-    )
-    return tabulate("word state cosine", rows)
 
 
 def explained(layers: tuple[AlongDirection, ...]) -> dict[str, object]:
@@ -72,12 +30,11 @@ LEANING = View(
     name="bias-templates",
     question="Which words lean to which group?",
     of=audit_templates,
-    table=fillers_table,
+    table=tidy_at("scores.leans"),
     chart=Intervals(
         name="filler",
         number="wordings",
         value="difference",
-        only={"template": None},
         line=0,
         is_fraction=False,
         x_title="← second group          nats          first group →",
@@ -126,7 +83,7 @@ WORDS = View(
     name="bias-association-words",
     question="Which words make the effect?",
     of=run_association_test,
-    table=words_table,
+    table=tidy_at("words"),
     chart=Intervals(
         name="word",
         number="words_of_set",
@@ -148,7 +105,7 @@ COSINES = View(
     name="bias-direction",
     question="Is there a gender direction?",
     of=along_layers,
-    table=cosines_table,
+    table=cells({"state": state_names}, {"word": "0.words"}, cosine="*.cosines"),
     fills=explained,
     chart=Grid(
         row="word",

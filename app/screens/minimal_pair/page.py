@@ -193,9 +193,7 @@ def token_rows(alignment: Alignment) -> str:
     Every token is escaped. What differs is framed; a gap stands for a missing token.
     """
     cells = []
-    for (i, j), is_changed in zip(alignment.columns, alignment.changed, strict=True):
-        first = None if i is None else alignment.tokens_first[i]
-        tokens = [first, None if j is None else alignment.tokens_second[j]]
+    for tokens, is_changed in zip(alignment.tokens, alignment.changed, strict=True):
         lines = "".join(map(_line, tokens if is_changed else tokens[:1]))
         outline = f"background:{theme.ACCENT}2b;box-shadow:0 0 0 1.5px {theme.ACCENT}"
         cells.append(
@@ -210,8 +208,8 @@ def token_rows(alignment: Alignment) -> str:
     )
 
 
-def _line(token: str | None) -> str:
-    if token is None:
+def _line(token: str) -> str:
+    if not token:
         return f'<span style="opacity:0.55" title="no token here">{views.GAP}</span>'
     return f'<bdi style="overflow-wrap:anywhere">{html.escape(shorten(token, LONGEST))}</bdi>'
 

@@ -3,54 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from bertcore.analysis.compare.minimal_pair import (
-    AlignedLikelihoods,
-    Alignment,
     aligned_attention,
     aligned_likelihoods,
     compare_pair,
 )
-from bertcore.analysis.patching import SIDES, PatchPair, VersionsPatched, patch_versions
+from bertcore.analysis.patching import SIDES, VersionsPatched, patch_versions
 from bertcore.base.states import state_names
-from bertcore.training.grammar import PairScore, accuracies, bundled_pairs, score_bundled_pairs
+from bertcore.training.grammar import GroupAccuracy, bundled_accuracies
 
 from ...on_demand import pd
-from ...plots import ON_AXIS, cell_table, exactly, plain, shorten, signed
+from ...plots import ON_AXIS, exactly, plain, shorten, signed
 from ...plots.before_after import mask_pairs, next_pairs, next_table, word_table
 from ...plots.charts import Grid, Intervals, heads_grid
-from ...plots.tables import Frames, at, cells, columns, head_cells, named
+from ...plots.tables import Axis, Place, cells, columns, head_cells, named
 from ...view import View
 
 RUNS = ("first", "second")
 GAP = "∅"  # stands for a token that a version does not have
 MOST_TOKENS = 40  # most tokens of a map that can be read
 MOST_SQUARE = 24  # the same of a map of each token with each
-COLUMN = "phenomenon"
 
 
 # ---- tables ----
 
 
-def aligned(prefix: str = "", place: str = "alignment") -> Frames:
-    """Return what makes a table of the aligned tokens: places and tokens, "" where one is missing.
+def aligned(prefix: str = "", place: str = "alignment") -> Axis:
+    """Return the columns of the aligned tokens: places and tokens, "" where one is missing.
 
     Args:
         prefix: Of the names of the columns.
-        place: Where a result has columns and tokens of both.
+        place: Where a result has the alignment.
     """
 
-    def table(result: Any) -> pd.DataFrame:
-        of: Alignment | PatchPair = at(result, place)
-        both = zip(zip(*of.columns, strict=True), (of.tokens_first, of.tokens_second), strict=True)
-        columns: dict[str, Any] = {"column": range(len(of.columns))}
-        for run, (places, tokens) in zip(RUNS, both, strict=True):
-            columns[f"position_{run}"] = pd.array(places, dtype="Int64")
-            columns[f"token_{run}"] = ["" if i is None else tokens[i] for i in places]
-        return pd.DataFrame(columns).add_prefix(prefix)
-
-    return table
+    columns: dict[str, Place] = {"column": range}
+    for side, run in enumerate(RUNS):
+        columns[f"position_{run}"] = f"{place}.columns.*.{side}"
+        columns[f"token_{run}"] = f"{place}.tokens.*.{side}"
+    return {prefix + name: of for name, of in columns.items()}
 
 
 def token_names(frame: pd.DataFrame, prefix: str = "") -> list[str]:
@@ -64,28 +55,11 @@ def token_names(frame: pd.DataFrame, prefix: str = "") -> list[str]:
     return names
 
 
-def likelihoods_table(both: AlignedLikelihoods) -> pd.DataFrame:
-    """Return a row for each version, and their difference, and each token that has a score."""
-    values = {**dict(zip(RUNS, (both.first, both.second), strict=True))}
-    values["first − second"] = both.first - both.second
-    table = cell_table({"version": [*values]}, aligned()(both), nats=[*values.values()])
-    has_score = table.groupby("column")["nats"].transform("count") > 0
-    return table[has_score].reset_index(drop=True)
-
-
 def with_sums(frame: pd.DataFrame) -> list[str]:
     """Return the name of each version with its score, and of the difference."""
     sums = frame.groupby("version", sort=False)["nats"].sum()
     sums.iloc[2] = sums.iloc[0] - sums.iloc[1]  # tokens that one version lacks count as well
     return [f"{name}  {exactly(sums[name], 2)}" for name in frame["version"]]
-
-
-def accuracy_table(scores: Sequence[PairScore]) -> pd.DataFrame:
-    """Return a row for each phenomenon, those that the checkpoint knows best first."""
-    groups = [g for g in accuracies(scores, bundled_pairs().columns) if g.column == COLUMN]
-    groups.sort(key=lambda group: -group.accuracy)
-    numbers = ("num_pairs", "num_right", "num_ties", "accuracy", "low", "high")
-    return columns(**named("*", "group", *numbers))(groups)
 
 
 # ---- what fills the captions ----
@@ -109,9 +83,9 @@ def patched_words(result: VersionsPatched) -> Mapping[str, object]:
     }
 
 
-def accuracy_words(scores: Sequence[PairScore]) -> Mapping[str, object]:
+def accuracy_words(accuracies: Sequence[GroupAccuracy]) -> Mapping[str, object]:
     """Return the numbers of a caption."""
-    everything = accuracies(scores)[0]
+    everything = accuracies[0]
     return {
         "accuracy": f"{everything.accuracy:.1%}",
         "num_pairs": everything.num_pairs,
@@ -154,7 +128,7 @@ LIKELIHOOD = View(
     name="minimal-pair-likelihood",
     question="Which version is more probable?",
     of=aligned_likelihoods,
-    table=likelihoods_table,
+    table=cells({"version": (*RUNS, "first − second")}, aligned(), nats="nats"),
     chart=Grid(
         row="version",
         column="column",
@@ -246,7 +220,7 @@ PATCHING = View(
     of=patch_versions,
     table=cells(
         {"state": state_names},
-        aligned(place="pair"),
+        aligned(place="pair.alignment"),
         logit_difference="patched.values",
         share="patched.shares",
     ),
@@ -277,9 +251,18 @@ PATCHING = View(
 MANY = View(
     name="minimal-pair-many",
     question="Of many pairs, which sentence does BERT find more probable?",
-    of=score_bundled_pairs,
-    table=accuracy_table,
-    chart=Intervals(name="group", number="num_pairs", value="accuracy", line=0.5),
+    of=bundled_accuracies,
+    table=columns(
+        **named("*", "column", "group", "num_pairs", "num_right", "num_ties"),
+        **named("*", "accuracy", "low", "high"),
+    ),
+    chart=Intervals(
+        name="group",
+        number="num_pairs",
+        value="accuracy",
+        line=0.5,
+        only={"column": "phenomenon"},
+    ),
     how=(
         "Each dot is how often BERT prefers the correct sentence of a pair, for one rule of "
         "grammar. At 50% it guesses.\n\n"

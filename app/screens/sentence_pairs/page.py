@@ -103,16 +103,16 @@ def show_pair(page: frame.Page, *, is_example: bool) -> None:
             st.header(tr(told, probability=is_next), anchor=False)
         show(views.ANSWER, page, segments)
         show_variants(page)
-        show_attention(page, segments)
-        return
-    capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
-    if "sop" in page.bert.capabilities:
-        in_order = page.compute(views.ORDER.of, page.reading).in_order
-        told = "ALBERT: **{probability}** probability that A comes before B"
-        st.header(tr(told, probability=percent(in_order)), anchor=False)
-        show(views.ORDER, page)
-    st.header(tr(views.MASS.question), anchor=False)
-    frame.fragment(draw_attention)(page, segments)
+    else:
+        capabilities.no_head(page, "nsp", NO_HEAD, FAMILY_WITHOUT_HEAD)
+        if "sop" in page.bert.capabilities:
+            in_order = page.compute(views.ORDER.of, page.reading).in_order
+            told = "ALBERT: **{probability}** probability that A comes before B"
+            st.header(tr(told, probability=percent(in_order)), anchor=False)
+            show(views.ORDER, page)
+        if not ATTENTION_OPEN.is_chosen:
+            ATTENTION_OPEN.put(True)
+    show_attention(page, segments)
 
 
 @frame.closed(views.VARIANTS.question, VARIANTS_OPEN)
@@ -124,11 +124,6 @@ def show_variants(page: frame.Page) -> None:
 
 @frame.closed(views.MASS.question, ATTENTION_OPEN, MASS_CHART)
 def show_attention(page: frame.Page, segments: str) -> None:
-    """Draw the attention between the sentences under a closed heading."""
-    draw_attention(page, segments)
-
-
-def draw_attention(page: frame.Page, segments: str) -> None:
     """Draw the attention between the sentences, with the chosen segment ids."""
     chart = MASS_CHARTS[one_of("View", list(MASS_CHARTS), MASS_CHART)]
     show(views.MASS, page, segments, drawn={"chart": chart})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bertcore.analysis.compare.before_after import SMALL_POINTS
 from bertcore.analysis.words.next_sentence import (
-    AttentionMass,
     next_sentence_matrix,
     pair_answer,
     pair_attention,
@@ -12,74 +11,16 @@ from bertcore.analysis.words.next_sentence import (
     pair_rates,
     pair_variants,
 )
-from bertcore.analysis.words.sentence_similarity import (
-    shared_words,
-    similarities,
-)
-from bertcore.model.model import SentenceOrder
+from bertcore.analysis.words.sentence_similarity import shared_words, similarities
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, percent, theme
-from ...plots.charts import Grid, Intervals, Lines, Words, heads_grid
+from ...plots.charts import Bars, Grid, Intervals, Lines, Words, heads_grid
 from ...plots.tables import cells, columns, from_one, named, stacked
 from ...view import View
 
-NEXT_SENTENCE = ("B follows A", "B is a random text")
-SENTENCE_ORDER = ("A comes before B", "they were swapped")
-
-
-def probability_bar(first: float, names: tuple[str, str]) -> Figure:
-    """Draw both classes of a head for pairs as one bar of length 1.
-
-    Args:
-        first: Probability of class 0.
-        names: What the two classes mean.
-    """
-    fig = Figure()
-    parts = (
-        (first, names[0], theme.SEGMENT_A, 0.0, "left"),
-        (1 - first, names[1], theme.SEGMENT_B, 1.0, "right"),
-    )
-    for value, name, colour, side, anchor in parts:
-        fig.add(
-            "bar",
-            x=[value],
-            y=[0],
-            orientation="h",
-            name=name,
-            marker={"color": colour, "line_width": 0, "cornerradius": 6},
-            hovertemplate=f"{name}: %{{x:.3%}}<extra></extra>",
-        )
-        # Above the bar's ends, since a sliver has no room for text.
-        fig.add_annotation(
-            x=side,
-            xanchor=anchor,
-            y=0.62,
-            yanchor="bottom",
-            text=f"<b>{percent(value)}</b>  {name}",
-            font_size=15,
-            showarrow=False,
-        )
-    theme.plot_layout(fig, "", "", "", 96)
-    margin = dict.fromkeys("lrtb", 0)
-    fig.update_layout(barmode="stack", bargap=0, showlegend=False, margin=margin)
-    fig.update_xaxes(range=[0, 1], visible=False, fixedrange=True)
-    fig.update_yaxes(range=[-0.5, 1.3], visible=False, fixedrange=True)
-    return fig
-
-
-def mass_table(mass: AttentionMass) -> pd.DataFrame:
-    """Return a row for each way, layer and head."""
-    layers, heads = map(range, mass.mass.shape[:2])
-    tables = [
-        cell_table({"layer": layers}, {"head": heads}, mass=mass.between(*way)).assign(
-            way=" to ".join(way), uniform=float(mass.fraction["AB".index(way[1])])
-        )
-        for way in (("A", "B"), ("B", "A"))
-    ]
-    return pd.concat(tables, ignore_index=True)
-
-
+NEXT_SENTENCE = columns(answer=("B follows A", "B is a random text"), p="probabilities")
+SENTENCE_ORDER = columns(answer=("A comes before B", "they were swapped"), p="probabilities")
+BOTH = Bars(name="answer", value="p")
 MATRIX_TABLE = cells(
     {"number_a": from_one, "text_a": "sentences"},
     {"number_b": from_one, "text_b": "sentences"},
@@ -96,7 +37,8 @@ ANSWER = View(
     name="next-sentence",
     question="Does B follow A?",
     of=pair_answer,
-    figure=lambda answer: probability_bar(answer.is_next, NEXT_SENTENCE),
+    table=NEXT_SENTENCE,
+    chart=BOTH,
     how=(
         "BERT was trained on such pairs: in about half of them B came next, in the others it was "
         "from another text.\n\n"
@@ -107,11 +49,12 @@ ANSWER = View(
     ),
     needs=frozenset({"nsp"}),
 )
-ORDER: View[SentenceOrder] = View(
+ORDER = View(
     name="sentence-order",
     question="Which of the two comes first?",
     of=pair_order,
-    figure=lambda order: probability_bar(order.in_order, SENTENCE_ORDER),
+    table=SENTENCE_ORDER,
+    chart=BOTH,
     how=(
         "ALBERT was trained to distinguish two neighbouring passages in order from the same two "
         "swapped.\n\n"
@@ -149,7 +92,12 @@ MASS = View(
     name="attention-mass",
     question="How much do the sentences attend to each other?",
     of=pair_attention,
-    table=mass_table,
+    table=cells(
+        {"way": ("A to B", "B to A"), "uniform": "uniform"},
+        {"layer": range},
+        {"head": range},
+        mass="across",
+    ),
     chart=Lines(y="mass", by="way", dotted="uniform", y_title="fraction of the attention"),
     how=(
         "How much of the attention of one sentence goes to the tokens of the other.\n\n"

@@ -104,6 +104,8 @@ def in_figure(drawn: Mapping[str, Any]) -> dict[str, Any]:
     data, names = [], all_of([trace.get("name", "") for trace in drawn["data"]])
     for trace, name in zip(drawn["data"], names, strict=True):
         bars = {key: of(trace[key]) for key in ("colorbar", "marker") if key in trace}
+        if trace.get("textposition") == "outside":  # the names of bars
+            bars["text"] = all_of(trace["text"])
         data.append({**trace, **bars, **({"name": name} if name else {})})
     return {**drawn, "data": data, "layout": of(drawn["layout"])}
 

@@ -137,6 +137,17 @@ def note_on_pieces(bert: Model, test: AssociationTest) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetWord:
+    """A target word of a test."""
+
+    word: str
+    set: str
+    words_of_set: int
+    score: float
+    """As in `Association.scores`."""
+
+
+@dataclass(frozen=True, slots=True)
 class AssociationOutcome:
     """A test with the words that the vocabulary can write, and its outcome."""
 
@@ -144,6 +155,16 @@ class AssociationOutcome:
     association: Association
     note: str | None
     """That of `note_on_pieces`."""
+
+    @property
+    def words(self) -> list[TargetWord]:
+        """The target words, the highest score of each set first."""
+        sets = zip(self.test.targets, self.association.scores, strict=True)
+        return [
+            TargetWord(word, group.name, len(group.words), score)
+            for group, scores in sets
+            for word, score in sorted(zip(group.words, scores, strict=True), key=lambda w: -w[1])
+        ]
 
 
 def run_association_tests(

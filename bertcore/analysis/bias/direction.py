@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, Literal
@@ -219,13 +219,18 @@ def along_direction(bert: Model, *, layer: int | None = None) -> AlongDirection:
 def along_layers(
     bert: Model, *, progress: Callable[[float, str], None] = lambda done, stage: None
 ) -> tuple[AlongDirection, ...]:
-    """Return `along_direction` at each hidden state, the embeddings' output first, [L+1]."""
+    """Return `along_direction` at each hidden state, the embeddings' output first, [L+1].
+
+    Its words begin with those that are nearest to the feminine side, in the mean.
+    """
     num_states = bert.config.num_hidden_layers + 1
     states = []
     for state in range(num_states):
         progress(state / num_states, f"The vectors {state_name(state)}")
         states.append(along_direction(bert, layer=state))
-    return tuple(states)
+    order = np.argsort(-np.mean([each.cosines for each in states], axis=0), kind="stable")
+    words = tuple(states[0].words[place] for place in order)
+    return tuple(replace(each, words=words, cosines=each.cosines[order]) for each in states)
 
 
 def _known(bert: Model, part: Literal["direction", "probe"]) -> tuple[Pair, ...]:

@@ -25,6 +25,20 @@ MOST_CELLS = 20_000
 """Words times fillers times templates."""
 
 
+@dataclass(frozen=True, slots=True)
+class FillerLean:
+    """How much more a filler favours the first group than the second, over the templates."""
+
+    filler: str
+    wordings: int
+    """Number of templates."""
+    difference: float
+    """The mean, in nats."""
+    low: float
+    """The range."""
+    high: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TemplateScores:
     """How much each filler favours each group's words, by template."""
@@ -58,6 +72,13 @@ class TemplateScores:
         first, second = self.of_groups()
         difference: NDArray[np.float64] = first.mean(-1) - second.mean(-1)
         return difference
+
+    def leans(self) -> list[FillerLean]:
+        """Return the lean of each filler, those to the first group first."""
+        each = self.differences()
+        numbers = zip(self.fillers, each.mean(0), each.min(0), each.max(0), strict=True)
+        rows = [FillerLean(filler, len(each), *map(float, of)) for filler, *of in numbers]
+        return sorted(rows, key=lambda row: -row.difference)
 
 
 @dataclass(frozen=True, slots=True)

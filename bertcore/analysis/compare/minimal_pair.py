@@ -1,7 +1,7 @@
 """Minimal pairs: two versions of a text, aligned token by token, and BERT's answers to both."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -55,9 +55,22 @@ class Alignment:
         return cls(tuple(first.tokens), tuple(second.tokens), columns, tuple(changed))
 
     @property
+    def tokens(self) -> list[tuple[str, str]]:
+        """The tokens of each column, [N]; "" where one is missing."""
+        return [
+            ("" if i is None else self.tokens_first[i], "" if j is None else self.tokens_second[j])
+            for i, j in self.columns
+        ]
+
+    @property
     def common(self) -> list[int]:
         """The columns of tokens that both versions have."""
         return [n for n, column in enumerate(self.columns) if None not in column]
+
+    def part(self, places: Sequence[int]) -> "Alignment":
+        """Return the alignment with these columns alone."""
+        columns = tuple(self.columns[n] for n in places)
+        return replace(self, columns=columns, changed=tuple(self.changed[n] for n in places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +226,18 @@ class AlignedLikelihoods:
     """The log-probability of each token of two versions, in nats."""
 
     alignment: Alignment
+    """Of the tokens that have one in a version: without [CLS] and [SEP]."""
     first: NDArray[np.float64]
-    """By column, [N]; NaN where the version has no such token, or an added one."""
+    """By column, [N]; NaN where the version has no such token."""
     second: NDArray[np.float64]
     reads_from_left: bool
     """Whether each token is predicted from those before it; else it is hidden, with the pieces
     after it in its word."""
+
+    @property
+    def nats(self) -> NDArray[np.float64]:
+        """The first, the second, and the first minus the second, [3, N]."""
+        return np.stack([self.first, self.second, self.first - self.second])
 
     @property
     def sums(self) -> tuple[float, float]:
@@ -246,7 +265,9 @@ def aligned_likelihoods(
         scores = token_log_likelihoods(bert, *text, progress=report)
         places = [column[side] for column in alignment.columns]
         aligned.append(np.array([np.nan if at is None else scores[at] for at in places]))
-    return AlignedLikelihoods(alignment, aligned[0], aligned[1], reads_from_left(bert))
+    scored = np.flatnonzero(np.isfinite(aligned).any(0)).tolist()
+    first, second = (each[scored] for each in aligned)
+    return AlignedLikelihoods(alignment.part(scored), first, second, reads_from_left(bert))
 
 
 def _attention_change(

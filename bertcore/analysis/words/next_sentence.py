@@ -11,7 +11,7 @@ from torch import Tensor
 from bertcore.analysis.shared.inputs import encoding_of
 from bertcore.analysis.words.sentence_similarity import SentenceMatrix
 from bertcore.model.likelihood import Row, padded_batches
-from bertcore.model.model import Model, SentenceOrder
+from bertcore.model.model import Model, NextSentence, SentenceOrder
 from bertcore.model.tokenizer import Encoding
 from bertcore.model.trace import Trace
 from bertcore.training.evaluation.intervals import share_interval
@@ -74,6 +74,16 @@ class AttentionMass:
     def is_causal(self) -> bool:
         """Whether no token of A attends to B, which is read after it."""
         return not self.between("A", "B").any()
+
+    @property
+    def across(self) -> NDArray[np.float32]:
+        """The mass from A to B and from B to A, [2, L, H]."""
+        return np.stack([self.between("A", "B"), self.between("B", "A")])
+
+    @property
+    def uniform(self) -> tuple[float, float]:
+        """The same if attention were uniform, [2]."""
+        return float(self.fraction[1]), float(self.fraction[0])
 
     def between(self, source: str, target: str) -> NDArray[np.float32]:
         """Return the mass from one group to another, [L, H]."""
@@ -161,15 +171,15 @@ def pair_variants(
 
 
 @torch.inference_mode()
-def pair_answer(bert: Model, trace: Trace, segments: str = "as trained") -> Variant:
+def pair_answer(bert: Model, trace: Trace, segments: str = "as trained") -> NextSentence:
     """Return the answer for a pair whose segment ids are assigned in a way of SEGMENTS.
 
     ValueError if the checkpoint has no next-sentence head, or there is no text B.
     """
-    pair = _pair(trace)
+    _pair(trace)
     bert.require("nsp")
     logits = bert.module.nsp_logits(_last(bert, _assigned(bert, trace, segments)))
-    return Variant(SEGMENTS[segments], *pair, float(logits[0].float().softmax(-1)[0]))
+    return NextSentence(*logits[0].float().softmax(-1).tolist())
 
 
 @torch.inference_mode()

@@ -17,6 +17,7 @@ from bertcore.training.grammar.exam import (
     PairScore,
     PretrainingExam,
     accuracies,
+    bundled_accuracies,
     bundled_pairs,
     read_pairs,
     score_bundled_pairs,

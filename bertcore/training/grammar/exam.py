@@ -263,6 +263,18 @@ def _accuracy(column: str, group: str, margins: NDArray[np.float64]) -> GroupAcc
     )
 
 
+def bundled_accuracies(
+    bert: Model, *, on_fraction: Callable[[float], None] | None = None
+) -> list[GroupAccuracy]:
+    """Return the accuracy on our pairs: on all, then by group, the highest first.
+
+    ValueError as for `score_bundled_pairs`.
+    """
+    scores = score_bundled_pairs(bert, on_fraction=on_fraction)
+    everything, *groups = accuracies(scores, bundled_pairs().columns)
+    return [everything, *sorted(groups, key=lambda group: -group.accuracy)]
+
+
 class PretrainingExam:
     """The score of a training run on our own pairs, if its vocabulary can read them.
 

@@ -7,13 +7,12 @@ import pytest
 
 from app.plots.formats import percent
 from app.screens.sentence_pairs.views import (
+    ANSWER,
     EVERY_HEAD,
     MASS,
     MATRIX,
-    NEXT_SENTENCE,
-    probability_bar,
 )
-from bertcore import Bert
+from bertcore import Bert, NextSentence
 from bertcore.analysis.words.next_sentence import (
     next_sentence_matrix,
     pair_attention,
@@ -23,11 +22,11 @@ A, B, C = "The river bank was steep.", "It had rained.", "He bought milk"
 
 
 @pytest.mark.parametrize("p", [0.0, 1e-9, 0.25])
-def test_the_bar_is_both_classes(p: float) -> None:
-    drawn = probability_bar(p, NEXT_SENTENCE).plotly()
-    assert [trace.x[0] for trace in drawn.data] == [p, 1 - p]
-    follows, random = (annotation.text for annotation in drawn.layout.annotations)
-    assert follows == f"<b>{percent(p)}</b>  B follows A"
+def test_the_bars_are_both_classes(p: float) -> None:
+    (drawn,) = ANSWER.draw(NextSentence(p, 1 - p)).plotly().data
+    assert list(drawn.x) == [p, 1 - p]
+    follows, random = drawn.text
+    assert follows == f"<b>B follows A</b>  {percent(p)}"
     assert percent(1 - p) in random
 
 
