@@ -15,43 +15,49 @@ export interface KeptView<Data, Report = never> {
   close(): void;
 }
 
-const lastOf = new WeakMap<Node, () => void>();
+/** What a call for a place opened. */
+export class Opened {
+  close: () => void = () => {};
+}
 
-// Streamlit calls a component again when its data or the theme changes, and at the end the cleanup
-// of the last call. If the data changes while the module loads, it calls that of the first one too,
-// maybe when the second one is shown. Returns a `close` that only the last call for a place runs.
-export function closedByLast(place: Node, close: () => void): () => void {
-  const mine = () => {
-    if (lastOf.get(place) !== mine) return;
-    lastOf.delete(place);
-    close();
+// Returns a component with one view for each place in the page, kept until the place goes. Streamlit calls a component
+// again when its data or the theme changes, and at the end the cleanup of the last call. If the data changes while the
+// module loads, it calls that of the first one too, maybe when the second one is shown: only the last call closes.
+// `show` draws in the view what a call gives; `isLast` tells whether no other call or cleanup has followed.
+export function keeping<Data, View extends Opened>(
+  View: new (parent: Node) => View, show: (view: View, mounted: Mounted<Data>, isLast: () => boolean) => void,
+): (mounted: Mounted<Data>) => () => void {
+  const places = new WeakMap<Node, { view: View; turn: number }>();
+  return (mounted) => {
+    const { parentElement } = mounted;
+    const place = places.get(parentElement) ?? { view: new View(parentElement), turn: 0 };
+    places.set(parentElement, place);
+    const turn = ++place.turn;
+    const isLast = () => place.turn === turn;
+    show(place.view, mounted, isLast);
+    return () => {
+      if (!isLast()) return;
+      place.turn++;
+      places.delete(parentElement);
+      place.view.close();
+    };
   };
-  lastOf.set(place, mine);
-  return mine;
 }
 
 // Returns a component that, when it is called again for a place, first closes what it had opened there.
 export function closingFirst<Data>(open: (mounted: Mounted<Data>) => () => void): (mounted: Mounted<Data>) => () => void {
-  return (mounted) => {
-    lastOf.get(mounted.parentElement)?.();
-    return closedByLast(mounted.parentElement, open(mounted));
-  };
+  return keeping<Data, Opened>(Opened, (opened, mounted) => {
+    opened.close();
+    opened.close = open(mounted);
+  });
 }
 
-// Returns a component with one view for each place in the page, kept until the place goes; what the
-// view reports is the trigger value `name`.
+// Returns a component of a view whose reports are the trigger value `name`.
 export function keepView<Data, Report>(
   View: new (parent: Node) => KeptView<Data, Report>, name = "",
 ): (mounted: Mounted<Data>) => () => void {
-  const views = new WeakMap<Node, KeptView<Data, Report>>();
-  return ({ data, parentElement, setTriggerValue }) => {
-    const view = views.get(parentElement) ?? new View(parentElement);
-    views.set(parentElement, view);
+  return keeping<Data, KeptView<Data, Report>>(View, (view, { data, setTriggerValue }) => {
     view.report = (value) => setTriggerValue(name, value);
     view.update(data);
-    return closedByLast(parentElement, () => {
-      view.close();
-      views.delete(parentElement);
-    });
-  };
+  });
 }

@@ -20,12 +20,6 @@ export function kept(place: HTMLElement | ShadowRoot, className: string): HTMLEl
   return place.querySelector<HTMLElement>(`.${className}`) ?? place.appendChild(element("div", { className }));
 }
 
-// Replaces what stands before a child; the child stays and keeps the focus.
-export function replaceBefore(child: Element, ...parts: Child[]): void {
-  while (child.previousSibling) child.previousSibling.remove();
-  child.before(...parts);
-}
-
 // Replaces all children; the focus goes to the new one with the same value of the attribute `key`.
 export function replaceKeepingFocus(root: Element, key: string, ...children: Child[]): void {
   const { activeElement } = root.getRootNode() as Document | ShadowRoot;

@@ -1,6 +1,6 @@
 // What Streamlit mounts: a component in its styles, which reads what component.py sends.
 
-import type { Mounted } from "./component";
+import { keeping, Opened, type Mounted } from "./component";
 import { inflate, type Bytes } from "./data_blocks";
 
 type Component = (mounted: Mounted<unknown>) => (() => void) | void;
@@ -10,25 +10,16 @@ const JSON_FOLLOWS = 1, BYTES_FOLLOW = 2; // first bytes of data that is deflate
 export default function mounted(component: Component, css: string): (given: Mounted<unknown>) => () => void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
-  const places = new WeakMap<Node, { turn: number; close: ReturnType<Component> }>();
-  return (given) => {
+  return keeping<unknown, Opened>(Opened, (opened, given, isLast) => {
     const { data, parentElement } = given;
     const { adoptedStyleSheets } = parentElement.getRootNode() as Document | ShadowRoot;
     if (css && !adoptedStyleSheets.includes(sheet)) adoptedStyleSheets.push(sheet);
-    const place = places.get(parentElement) ?? { turn: 0, close: undefined };
-    places.set(parentElement, place);
-    const turn = ++place.turn;
     const show = (sent: unknown) => {
-      if (place.turn === turn) place.close = component({ ...given, data: sent }); // else a later call came
+      if (isLast()) opened.close = component({ ...given, data: sent }) ?? (() => {});
     };
     if (data instanceof Uint8Array && (data[0] === JSON_FOLLOWS || data[0] === BYTES_FOLLOW)) void restored(data as Bytes).then(show);
     else show(data);
-    return () => {
-      if (place.turn !== turn) return;
-      place.turn++;
-      place.close?.();
-    };
-  };
+  });
 }
 
 async function restored(data: Bytes): Promise<unknown> {

@@ -5,7 +5,7 @@
 
 import "./door.css";
 
-import type { Mounted } from "../browser/component";
+import { keepView, type KeptView } from "../browser/component";
 import { element, replaceKeepingFocus } from "../browser/elements";
 import { LiveRegion } from "../browser/live_region";
 import { percent } from "../browser/text";
@@ -47,9 +47,10 @@ const PAUSE_MS = 120;
 const FIRST = "first-door";
 const POLL_MS = 250, IDLE_POLLS = 8, MOST_POLLS = 240;
 
-class Door {
+class Door implements KeptView<DoorData, Deed> {
   report: (deed: Deed) => void = () => {};
   private data!: DoorData;
+  private readonly root = element("div", { className: "door" });
   private readonly sending = new Debounce(PAUSE_MS);
   private readonly region = new LiveRegion();
   private readonly head = element("header");
@@ -62,7 +63,8 @@ class Door {
 
   constructor(parent: Node) {
     const field = element("div", { className: "field" }, this.words, element("label", {}, this.own, this.area));
-    parent.appendChild(element("div", { className: "door" }, this.head, field, this.how, this.guesses, this.ways, this.region.root));
+    this.root.append(this.head, field, this.how, this.guesses, this.ways, this.region.root);
+    parent.appendChild(this.root);
     this.words.onkeydown = (event) => moveFocus(event, [...this.words.querySelectorAll("button")]);
     const typed = (event: Event) => {
       if (event instanceof InputEvent && event.isComposing) return; // an input method is at work
@@ -91,10 +93,18 @@ class Door {
     this.guesses.className = "guesses";
     this.guesses.replaceChildren(element("div", { className: "gaps" }, ...data.gaps.map(bars)), ...notes, by);
     if (before) this.region.say([...data.gaps.map(spoken), ...data.notes].join(" "));
+    else this.follow();
+  }
+
+  close(): void {
+    this.root.remove();
   }
 
   // Takes over from the door of the first page what was typed, hidden, chosen and focused there, and removes it.
-  follow(first: HTMLElement, was: Document | ShadowRoot): void {
+  private follow(): void {
+    const first = document.getElementById(FIRST);
+    const was = first?.shadowRoot;
+    if (!first || !was || was === this.root.getRootNode()) return;
     const area = was.querySelector("textarea");
     const deed = JSON.parse(first.dataset.deed ?? "null") as Deed | null;
     const isTyped = area && area.value !== this.data.text;
@@ -136,7 +146,6 @@ class Door {
     this.guesses.className = "guesses waiting";
     this.report({ text: this.data.text, hidden: this.data.hidden, to: "" });
   }
-
 }
 
 function explained(parts: Explained, place: string): (Node | string)[] {
@@ -159,18 +168,8 @@ function spoken({ name, guesses, told }: Gap): string {
   return `${name}: ${guesses.map(([word, probability]) => `${word} ${percent(probability)}`).join(", ")}. ${told}`;
 }
 
-const doors = new WeakMap<Node, Door>();
-
-export default function component({ parentElement, data, setTriggerValue }: Mounted<DoorData>): void {
-  const known = doors.get(parentElement);
-  const door = known ?? new Door(parentElement);
-  doors.set(parentElement, door);
-  door.report = (deed) => setTriggerValue("did", deed);
-  door.update(data);
-  const first = document.getElementById(FIRST);
-  const was = first?.shadowRoot;
-  if (!known && first && was && parentElement !== was) door.follow(first, was);
-}
+const component = keepView(Door, "did");
+export default component;
 
 // Draws the door in the first page, in the visitor's language. It goes when the live one is there, or the app shows
 // another page or an error, does not load, or does not start.

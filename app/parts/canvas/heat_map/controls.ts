@@ -1,6 +1,6 @@
 // The controls around the heat map: layers, heads, order, level, zoom, and the legend below.
 
-import { element, replaceBefore } from "../../browser/elements";
+import { element } from "../../browser/elements";
 import { range, said } from "../../browser/text";
 import { button, disableInFile, further, select, show, toggled, wordsCheckbox } from "../shared/controls";
 import { brokenNote, colourBar, kindKeys } from "../shared/legend";
@@ -18,7 +18,7 @@ type MapActions = Pick<HeatMap, "choose" | "showWords" | "sortBy" | "zoomBy">;
 export class MapControls {
   readonly rows: HTMLElement[];
   readonly title = element("h2", { className: "title" });
-  readonly foot = element("div", { className: "foot" });
+  readonly keys = element("span", { className: "keys" });
   private readonly layerBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Layers of the mean") });
   private readonly headBox = element("span", { className: "group heads", role: "group", ariaLabel: said("Heads of the mean") });
   private readonly allLayers = button("all", "The mean over all layers", () => this.actions.choose({ layers: range(this.model.header.num_layers) }));
@@ -29,11 +29,7 @@ export class MapControls {
   private readonly zoomOut = button("\u2212", "Zoom out (key \u2212)", () => this.actions.zoomBy(1 / 1.6), "step");
   private readonly whole = button("whole", "The whole map (key 0, or double click)", () => this.actions.zoomBy(0));
 
-  constructor(
-    private readonly model: MapModel, private readonly painter: MapPainter, private readonly actions: MapActions,
-    private readonly saving: HTMLElement,
-  ) {
-    this.foot.append(saving);
+  constructor(private readonly model: MapModel, private readonly painter: MapPainter, private readonly actions: MapActions) {
     const zoomIn = button("+", "Zoom in (key +)", () => actions.zoomBy(1.6), "step");
     this.rows = [
       element("div", { className: "controls" },
@@ -69,11 +65,11 @@ export class MapControls {
     this.zoomOut.disabled = this.whole.disabled = this.model.window.isWhole;
   }
 
-  refreshFoot(): void {
+  refreshKeys(): void {
     const { header } = this.model;
     const isMean = header.layers.length > 1 || header.heads.length !== 1;
     const broken = brokenNote(header.missing, isMean ? "a mean that includes one has no value" : "they have no colour");
-    replaceBefore(this.saving, element("span", { className: "key" }, header.unit ?? "weight", this.scale()), ...kindKeys(header), ...broken);
+    this.keys.replaceChildren(element("span", { className: "key" }, header.unit ?? "weight", this.scale()), ...kindKeys(header), ...broken);
   }
 
   private scale(): HTMLCanvasElement {

@@ -13,6 +13,7 @@ import { ChoosingView } from "../shared/canvas_view";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
 import { mounting, stateEvents } from "../shared/mount";
+import { Tooltip } from "../shared/tooltip";
 import type { Message } from "../shared/transport";
 import { MapControls } from "./controls";
 import { MapFiles } from "./files";
@@ -20,12 +21,10 @@ import { MapModel, type Cell, type MapHeader } from "./model";
 import { MapPainter } from "./painter";
 import { MapWords } from "./words";
 
+/** From one event of a pointer to its latest. */
 interface Drag {
-  pointer: number;
-  x: number;
-  y: number;
-  lastX: number;
-  lastY: number;
+  first: PointerEvent;
+  last: PointerEvent;
   isMoved: boolean;
 }
 
@@ -33,34 +32,27 @@ export class HeatMap extends ChoosingView {
   private readonly model = new MapModel();
   private readonly painter = new MapPainter(this.model);
   private readonly files = new MapFiles(this.model, this.painter);
-  private readonly controls = new MapControls(this.model, this.painter, this, saveButtons(this.files));
+  private readonly controls = new MapControls(this.model, this.painter, this);
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
-  private readonly field: HTMLElement;
-  private readonly words: MapWords;
+  private readonly words = new MapWords(this.model, new Tooltip(this.root));
+  private readonly field = element("div", {
+    className: "field", tabIndex: 0, role: "application",
+    ariaLabel: said("Heat map. Arrows move the marked cell, Page keys by ten, Home and End to the edges, plus and minus zoom, 0 shows the whole map, Escape lets go. The numbers are in the table below."),
+    onpointermove: (event: PointerEvent) => this.move(event),
+    onpointerleave: () => this.point(null),
+    onpointerdown: (event: PointerEvent) => this.press(event),
+    onpointerup: (event: PointerEvent) => this.release(event),
+    onlostpointercapture: (event: PointerEvent) => { if (event.pointerId === this.drag?.first.pointerId) this.drag = null; },
+    ondblclick: () => this.zoomBy(0),
+    onkeydown: (event: KeyboardEvent) => this.key(event),
+    onwheel: (event: WheelEvent) => this.wheel(event),
+  }, this.canvas);
   private drag: Drag | null = null;
 
   constructor(parent: Node) {
     super("view");
-    this.field = this.makeField();
-    this.words = new MapWords(this.model, this.root);
-    this.open(parent, ...this.controls.rows, this.controls.title, this.field, this.words.line, this.controls.foot,
-      this.table.root, this.words.liveRegion.root);
-  }
-
-  private makeField(): HTMLElement {
-    const field = element("div", {
-      className: "field", tabIndex: 0, role: "application",
-      ariaLabel: said("Heat map. Arrows move the marked cell, Page keys by ten, Home and End to the edges, plus and minus zoom, 0 shows the whole map, Escape lets go. The numbers are in the table below."),
-      onpointermove: (event: PointerEvent) => this.move(event),
-      onpointerleave: () => this.point(null),
-      onpointerdown: (event: PointerEvent) => this.press(event),
-      onpointerup: (event: PointerEvent) => this.release(event),
-      onlostpointercapture: (event: PointerEvent) => { if (event.pointerId === this.drag?.pointer) this.drag = null; },
-      ondblclick: () => this.zoomBy(0),
-      onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.canvas);
-    field.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    return field;
+    this.open(parent, ...this.controls.rows, this.controls.title, this.field, this.words.line,
+      element("div", { className: "foot" }, this.controls.keys, saveButtons(this.files)), this.table.root, this.words.liveRegion.root);
   }
 
   // ---- what the server sends ----
@@ -128,7 +120,7 @@ export class HeatMap extends ChoosingView {
     this.model.sort();
     this.painter.makeImages();
     this.controls.refresh();
-    this.controls.refreshFoot();
+    this.controls.refreshKeys();
     this.words.say();
     this.table.refresh();
   }
@@ -179,13 +171,14 @@ export class HeatMap extends ChoosingView {
   private move(event: PointerEvent): void {
     const { drag } = this;
     if (!drag) return this.point(this.place(event), event);
-    if (event.pointerId !== drag.pointer) return; // another finger
-    if (Math.abs(event.clientX - drag.x) + Math.abs(event.clientY - drag.y) > 4) drag.isMoved = true;
+    const { first, last } = drag;
+    if (event.pointerId !== first.pointerId) return; // another finger
+    if (Math.abs(event.clientX - first.clientX) + Math.abs(event.clientY - first.clientY) > 4) drag.isMoved = true;
     if (!drag.isMoved) return;
     const { cell } = this.painter;
-    this.model.window.pan((drag.lastX - event.clientX) / cell, (drag.lastY - event.clientY) / cell);
-    Object.assign(drag, { lastX: event.clientX, lastY: event.clientY });
-    this.words.hideTip();
+    this.model.window.pan((last.clientX - event.clientX) / cell, (last.clientY - event.clientY) / cell);
+    drag.last = event;
+    this.words.tip.hide();
     this.draw();
   }
 
@@ -194,7 +187,7 @@ export class HeatMap extends ChoosingView {
     const isSame = place?.row === pointed?.row && place?.column === pointed?.column;
     this.model.pointed = place && { row: place.row, column: place.column };
     if (event) this.words.showTip(event.clientX, event.clientY);
-    else if (!place) this.words.hideTip();
+    else if (!place) this.words.tip.hide();
     if (isSame) return;
     this.words.say();
     this.draw();
@@ -203,13 +196,12 @@ export class HeatMap extends ChoosingView {
   private press(event: PointerEvent): void {
     if (event.button !== 0 || this.drag) return;
     this.field.setPointerCapture(event.pointerId);
-    const [x, y] = [event.clientX, event.clientY];
-    this.drag = { pointer: event.pointerId, x, y, lastX: x, lastY: y, isMoved: false };
+    this.drag = { first: event, last: event, isMoved: false };
   }
 
   private release(event: PointerEvent): void {
     const { drag } = this;
-    if (!drag || event.pointerId !== drag.pointer) return;
+    if (!drag || event.pointerId !== drag.first.pointerId) return;
     this.drag = null;
     if (drag.isMoved) return this.noteOptions();
     const place = this.place(event);
@@ -223,7 +215,7 @@ export class HeatMap extends ChoosingView {
     const place = this.place(event);
     if (!place || (event.deltaY > 0 && this.model.window.isWhole)) return;
     event.preventDefault();
-    this.words.hideTip();
+    this.words.tip.hide();
     this.zoomBy(Math.exp(-Math.max(-240, Math.min(240, event.deltaY)) / 300), place.x, place.y);
   }
 

@@ -3,31 +3,24 @@
 import { element } from "../../browser/elements";
 import { LiveRegion } from "../../browser/live_region";
 import { legible, said, shorten } from "../../browser/text";
-import { Tooltip, tokenInTip } from "../shared/tooltip";
+import { tokenInTip, type Tooltip } from "../shared/tooltip";
 import type { MapModel } from "./model";
 
 export class MapWords {
   readonly line = element("div", { className: "note line" });
   readonly liveRegion = new LiveRegion();
-  private readonly tooltip: Tooltip;
 
-  constructor(private readonly model: MapModel, root: HTMLElement) {
-    this.tooltip = new Tooltip(root);
-  }
-
-  hideTip(): void {
-    this.tooltip.hide();
-  }
+  constructor(private readonly model: MapModel, readonly tip: Tooltip) {}
 
   // The pointed cell, beside the pointer; hides the tooltip if no cell is pointed at.
   showTip(x: number, y: number): void {
     const { pointed, units, rows, columns } = this.model;
-    if (!pointed) return this.tooltip.hide();
+    if (!pointed) return this.tip.hide();
     const [query, key] = this.model.namesAt(pointed);
     const weight = this.model.weightAt(pointed);
     const number = Number.isNaN(weight) ? "not a number (NaN)" : weight.toFixed(6);
     const places = [rows[pointed.row], columns[pointed.column]].map((unit) => units.starts[unit]);
-    return this.tooltip.show(x, y, tokenInTip(query), this.model.verb, tokenInTip(key),
+    return this.tip.show(x, y, tokenInTip(query), this.model.verb, tokenInTip(key),
       element("div", {}, element("b", { textContent: number }), ` \u00b7 tokens ${places.join(" \u2192 ")}`));
   }
 

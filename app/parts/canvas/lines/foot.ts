@@ -1,6 +1,6 @@
 // The line below the lines: the scale, the legend, what is not drawn, and the save buttons.
 
-import { element, replaceBefore } from "../../browser/elements";
+import { element } from "../../browser/elements";
 import { percent, said } from "../../browser/text";
 import { fitCanvas } from "../shared/canvas";
 import { brokenNote, kindKeys } from "../shared/legend";
@@ -10,12 +10,10 @@ import { opacity, thickness, type LinesPainter } from "./painter";
 const STEPS = [0.1, 0.3, 1]; // weights shown in the scale
 
 export class Foot {
-  readonly root = element("div", { className: "foot" });
+  readonly keys = element("span", { className: "keys" });
   private shown = "";
 
-  constructor(private readonly model: LinesModel, private readonly painter: LinesPainter, private readonly saving: HTMLElement) {
-    this.root.append(saving);
-  }
+  constructor(private readonly model: LinesModel, private readonly painter: LinesPainter) {}
 
   // Called after each frame; changes the page only where its text or colours differ.
   refresh(): void {
@@ -25,7 +23,7 @@ export class Foot {
     const state = JSON.stringify([text, header.missing, header.is_pair, theme, averaged, mapColours[0], faint]);
     if (state === this.shown) return;
     this.shown = state;
-    replaceBefore(this.saving, element("span", { className: "key" }, said("weight"), this.scale()), ...kindKeys(header),
+    this.keys.replaceChildren(element("span", { className: "key" }, said("weight"), this.scale()), ...kindKeys(header),
       element("span", { className: "note", textContent: text }), ...brokenNote(header.missing, "no line is drawn"));
   }
 

@@ -28,39 +28,32 @@ export class LinesView extends ChoosingView {
   private readonly panel = new Panel(this.model);
   private readonly controls = new LinesControls(this.model, this);
   private readonly files = new LinesFiles(this.model, this.painter, this.panel, () => this.draw());
-  private readonly foot = new Foot(this.model, this.painter, saveButtons(this.files));
+  private readonly foot = new Foot(this.model, this.painter);
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
   private readonly spacer = element("div", {}, this.canvas);
-  private readonly scroller: HTMLElement;
+  private readonly scroller = element("div", {
+    className: "scroller", tabIndex: 0, role: "application",
+    ariaLabel: said("Attention lines. Up and down move through the tokens, left and right change the column, Enter keeps a token, Space adds one to the kept ones, Escape lets go. The numbers are in the table below."),
+    onscroll: () => this.draw(),
+    onpointermove: (event: PointerEvent) => this.point(this.hit(event)),
+    onpointerleave: () => this.point(null),
+    onclick: (event: MouseEvent) => this.pick(this.hit(event), event.shiftKey || event.ctrlKey || event.metaKey),
+    onmousedown: (event: MouseEvent) => { if (event.shiftKey) event.preventDefault(); }, // selects no text
+    onkeydown: (event: KeyboardEvent) => this.key(event),
+  }, this.spacer);
   private isFitted = false;
 
   constructor(parent: Node) {
     super("view");
-    this.scroller = this.makeScroller();
     this.open(parent, ...this.controls.rows,
       element("div", { className: "body" },
         element("div", {},
           element("div", { className: "columns" },
             element("span", { textContent: said("this token attends …") }),
             element("span", { textContent: said("… to this token") })),
-          this.scroller, this.foot.root),
+          this.scroller, element("div", { className: "foot" }, this.foot.keys, saveButtons(this.files))),
         this.panel.root),
       this.table.root, this.panel.liveRegion.root);
-  }
-
-  private makeScroller(): HTMLElement {
-    return element("div", {
-      className: "scroller",
-      tabIndex: 0,
-      role: "application",
-      ariaLabel: said("Attention lines. Up and down move through the tokens, left and right change the column, Enter keeps a token, Space adds one to the kept ones, Escape lets go. The numbers are in the table below."),
-      onscroll: () => this.draw(),
-      onpointermove: (event: PointerEvent) => this.point(this.hit(event)),
-      onpointerleave: () => this.point(null),
-      onclick: (event: MouseEvent) => this.pick(this.hit(event), event.shiftKey || event.ctrlKey || event.metaKey),
-      onmousedown: (event: MouseEvent) => { if (event.shiftKey) event.preventDefault(); }, // selects no text
-      onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.spacer);
   }
 
   // ---- what the server sends ----

@@ -1,6 +1,6 @@
 // The controls around the neuron view: layer, head, token, order, and the legend below.
 
-import { element, replaceBefore } from "../../browser/elements";
+import { element } from "../../browser/elements";
 import { legible, said, shorten } from "../../browser/text";
 import { button, disableInFile, numberSelect, offerNumbers, select } from "../shared/controls";
 import { colourBar, kindKeys } from "../shared/legend";
@@ -15,7 +15,7 @@ type NeuronActions = Pick<NeuronView, "choose" | "setOrder" | "setQuery">;
 
 export class NeuronControls {
   readonly row: HTMLElement;
-  readonly foot = element("div", { className: "foot" });
+  readonly keys = element("span", { className: "keys" });
   private readonly layerSelect = numberSelect("Layer", (layer) => this.actions.choose(layer, this.model.head));
   private readonly headSelect = numberSelect("Head", (head) => this.actions.choose(this.model.layer, head));
   private readonly querySelect = numberSelect("Query token", (query) => this.actions.setQuery(query));
@@ -23,11 +23,7 @@ export class NeuronControls {
   private readonly after = button("\u203a", "Token after (right arrow)", () => this.actions.setQuery(this.model.query + 1), "step");
   private readonly orderSelect = select("Order of the keys", ORDERS, (order) => this.actions.setOrder(order));
 
-  constructor(
-    private readonly model: NeuronModel, private readonly painter: NeuronPainter, private readonly actions: NeuronActions,
-    private readonly saving: HTMLElement,
-  ) {
-    this.foot.append(saving);
+  constructor(private readonly model: NeuronModel, private readonly painter: NeuronPainter, private readonly actions: NeuronActions) {
     this.row = element("div", { className: "controls" },
       element("label", {}, said("Layer"), this.layerSelect), element("label", {}, said("Head"), this.headSelect),
       element("span", { className: "group" }, said("Query token"), this.before, this.querySelect, this.after),
@@ -54,11 +50,11 @@ export class NeuronControls {
     this.after.disabled = query === size - 1;
   }
 
-  refreshFoot(): void {
+  refreshKeys(): void {
     const { model } = this;
     const broken = model.hasNaN ? [element("span", { className: "key broken" },
       "Red cells are not numbers (NaN): this checkpoint's weights are damaged.")] : [];
-    replaceBefore(this.saving, this.scale("q, k", model.vectorTop), this.scale("q \u00d7 k", model.productTop),
+    this.keys.replaceChildren(this.scale("q, k", model.vectorTop), this.scale("q \u00d7 k", model.productTop),
       ...kindKeys(model.header), ...broken);
   }
 

@@ -13,6 +13,7 @@ import { ChoosingView } from "../shared/canvas_view";
 import { DataTable } from "../shared/data_table";
 import { sameTokens } from "../shared/levels";
 import { mounting, stateEvents } from "../shared/mount";
+import { Tooltip } from "../shared/tooltip";
 import type { Message } from "../shared/transport";
 import { NeuronControls } from "./controls";
 import { NeuronFiles } from "./files";
@@ -26,26 +27,25 @@ export class NeuronView extends ChoosingView {
   private readonly model = new NeuronModel();
   private readonly painter = new NeuronPainter(this.model);
   private readonly files = new NeuronFiles(this.model, this.painter);
-  private readonly controls = new NeuronControls(this.model, this.painter, this, saveButtons(this.files));
+  private readonly controls = new NeuronControls(this.model, this.painter, this);
   private readonly table = new DataTable("Numbers as a table", () => this.files.table());
   private readonly spacer = element("div", {}, this.canvas);
-  private readonly scroller: HTMLElement;
-  private readonly words: NeuronWords;
+  private readonly words = new NeuronWords(this.model, new Tooltip(this.root));
+  private readonly scroller = element("div", {
+    className: "scroller", tabIndex: 0, role: "application",
+    ariaLabel: said("Neurons. Left and right change the query, up and down the key, Page keys by ten, Home and End to the first and last, Enter makes the key the query. The numbers are in the table below."),
+    onscroll: () => this.draw(),
+    onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
+    onpointerleave: () => this.point(null),
+    onclick: (event: MouseEvent) => this.pick(this.hit(event)),
+    ondblclick: (event: MouseEvent) => this.setQuery(this.hit(event)?.key ?? -1),
+    onkeydown: (event: KeyboardEvent) => this.key(event),
+  }, this.spacer);
 
   constructor(parent: Node) {
     super("view");
-    this.scroller = element("div", {
-      className: "scroller", tabIndex: 0, role: "application",
-      ariaLabel: said("Neurons. Left and right change the query, up and down the key, Page keys by ten, Home and End to the first and last, Enter makes the key the query. The numbers are in the table below."),
-      onscroll: () => this.draw(),
-      onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
-      onpointerleave: () => this.point(null),
-      onclick: (event: MouseEvent) => this.pick(this.hit(event)),
-      ondblclick: (event: MouseEvent) => this.setQuery(this.hit(event)?.key ?? -1),
-      onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.spacer);
-    this.words = new NeuronWords(this.model, this.root);
-    this.open(parent, this.controls.row, this.scroller, this.words.line, this.controls.foot, this.table.root, this.words.liveRegion.root);
+    this.open(parent, this.controls.row, this.scroller, this.words.line,
+      element("div", { className: "foot" }, this.controls.keys, saveButtons(this.files)), this.table.root, this.words.liveRegion.root);
   }
 
   // ---- what the server sends ----
@@ -84,7 +84,7 @@ export class NeuronView extends ChoosingView {
     this.model.arrange();
     if (anew) [this.model.marked] = this.model.order;
     this.controls.refresh();
-    this.controls.refreshFoot();
+    this.controls.refreshKeys();
     this.words.say();
     this.table.refresh();
     this.fit();
@@ -100,7 +100,7 @@ export class NeuronView extends ChoosingView {
     const { model } = this;
     if (query < 0 || query >= model.size || query === model.query) return;
     model.openQuery(query);
-    this.words.hideTip();
+    this.words.tip.hide();
     this.refresh(model.orderBy === "weight");
     this.showMarked();
     this.noteOptions();
@@ -166,7 +166,7 @@ export class NeuronView extends ChoosingView {
     const by = (step: number) => () => {
       const row = Math.max(0, Math.min(size - 1, model.rowOf[model.marked] + step));
       model.pointed = null;
-      this.words.hideTip();
+      this.words.tip.hide();
       model.marked = model.order[row];
       this.words.say();
       this.showMarked();

@@ -4,7 +4,7 @@ import { element } from "../../browser/elements";
 import { LiveRegion } from "../../browser/live_region";
 import { decimal } from "../../browser/numbers";
 import { legible, shorten } from "../../browser/text";
-import { Tooltip, tokenInTip } from "../shared/tooltip";
+import { tokenInTip, type Tooltip } from "../shared/tooltip";
 import type { NeuronModel } from "./model";
 
 export const NAMED = 3; // largest products that are named
@@ -12,20 +12,13 @@ export const NAMED = 3; // largest products that are named
 export class NeuronWords {
   readonly line = element("div", { className: "note line sum" });
   readonly liveRegion = new LiveRegion();
-  private readonly tooltip: Tooltip;
 
-  constructor(private readonly model: NeuronModel, root: HTMLElement) {
-    this.tooltip = new Tooltip(root);
-  }
-
-  hideTip(): void {
-    this.tooltip.hide();
-  }
+  constructor(private readonly model: NeuronModel, readonly tip: Tooltip) {}
 
   showTip(event?: MouseEvent): void {
     const { model } = this;
     const { pointed: place, query, queries, keys, header: { tokens, width } } = model;
-    if (!place || !event) return this.tooltip.hide();
+    if (!place || !event) return this.tip.hide();
     const lines: HTMLElement[] = [];
     if (place.dimension !== null) {
       const [q, k] = [queries[query * width + place.dimension], keys[place.key * width + place.dimension]];
@@ -34,7 +27,7 @@ export class NeuronWords {
     }
     lines.push(element("div", {}, "score ", element("b", { textContent: numberText(model.score(place.key)) }),
       model.isMasked(place.key) ? ", masked: weight " : ", weight ", element("b", { textContent: weightText(model.weight(place.key)) })));
-    return this.tooltip.show(event.clientX, event.clientY, tokenInTip(tokens[query]), " attends to ",
+    return this.tip.show(event.clientX, event.clientY, tokenInTip(tokens[query]), " attends to ",
       tokenInTip(tokens[place.key]), ...lines);
   }
 

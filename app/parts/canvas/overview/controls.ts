@@ -1,6 +1,6 @@
 // The controls of the overview: the measure by which heads are sorted and dimmed, and the colour scale.
 
-import { element, replaceBefore } from "../../browser/elements";
+import { element } from "../../browser/elements";
 import { said } from "../../browser/text";
 import type { Theme } from "../shared/canvas";
 import { select, show } from "../shared/controls";
@@ -12,7 +12,7 @@ const TICKS = [0, 0.1, 0.25, 0.5, 1];
 
 export class OverviewControls {
   readonly row: HTMLElement;
-  readonly scale = element("div", { className: "scale" });
+  readonly keys = element("span", { className: "keys" });
   private readonly measureSelect = select("Measure of the heads", [], (measure) => this.change({ measure, limit: null }));
   private readonly orderSelect = select("Order of the heads", ORDERS, (order) => this.change({ order }));
   private readonly direction = element("button", { type: "button", className: "step",
@@ -23,11 +23,7 @@ export class OverviewControls {
   private readonly limitLabel = element("label", { title: said("Heads beyond the limit are dimmed") }, said("Dim"), this.slider, this.limitText);
   private readonly measured = element("span", { className: "group" }, element("label", {}, said("Order"), this.orderSelect), this.direction);
 
-  constructor(
-    private readonly model: OverviewModel, private readonly change: (options: Partial<OverviewOptions>) => void,
-    private readonly saving: HTMLElement,
-  ) {
-    this.scale.append(saving);
+  constructor(private readonly model: OverviewModel, private readonly change: (options: Partial<OverviewOptions>) => void) {
     this.row = element("div", { className: "controls" },
       element("label", {}, said("Measure"), this.measureSelect), this.measured, this.limitLabel);
   }
@@ -75,7 +71,7 @@ export class OverviewControls {
     this.slider.setAttribute("aria-label", said(lowest ? "Dim heads above" : "Dim heads below"));
   }
 
-  refreshScale(theme: Theme): void {
+  refreshKeys(theme: Theme): void {
     const { colours, table, header } = this.model;
     const bar = colourBar(said("Colour scale of the weights, 0 to 100%"), theme, {
       width: 190, margin: 15,
@@ -88,6 +84,6 @@ export class OverviewControls {
         return [code / 255, weight ? `${Math.round(weight * 100)}%` : "0"];
       }),
     });
-    replaceBefore(this.saving, said("weight"), bar, ...brokenNote(header.missing, "such heads have no measures"));
+    this.keys.replaceChildren(said("weight"), bar, ...brokenNote(header.missing, "such heads have no measures"));
   }
 }

@@ -5,7 +5,7 @@ import { LiveRegion } from "../../browser/live_region";
 import { percent, said } from "../../browser/text";
 import { paintCells } from "../saving/pictures";
 import { fitCanvas } from "../shared/canvas";
-import { Tooltip } from "../shared/tooltip";
+import type { Tooltip } from "../shared/tooltip";
 import type { OverviewModel, Place } from "./model";
 import type { Thumbnails } from "./thumbnails";
 
@@ -14,11 +14,8 @@ const LARGE = 152; // pixels of the enlarged head
 export class Detail {
   readonly root = element("div", { className: "detail" });
   readonly liveRegion = new LiveRegion();
-  private readonly tooltip: Tooltip;
 
-  constructor(private readonly model: OverviewModel, private readonly thumbnails: Thumbnails, view: HTMLElement) {
-    this.tooltip = new Tooltip(view);
-  }
+  constructor(private readonly model: OverviewModel, private readonly thumbnails: Thumbnails, private readonly tip: Tooltip) {}
 
   refresh(): void {
     const { model } = this;
@@ -81,13 +78,13 @@ export class Detail {
   showTip(event?: MouseEvent): void {
     const { model } = this;
     const { pointed, header: { measures, names }, options: { measure } } = model;
-    if (!pointed || !event) return this.tooltip.hide();
+    if (!pointed || !event) return this.tip.hide();
     const at = (name: string) => model.valueAt(pointed, name);
     const strongest = Object.keys(measures).filter((name) => names[name].habit && at(name) !== null)
       .sort((a, b) => (at(b) ?? 0) - (at(a) ?? 0)).slice(0, 2);
     const lines = (measure ? [measure] : strongest).map((name) =>
       element("div", {}, `${said(names[name].label)}: `, element("b", { textContent: model.format(at(name), name) })));
-    return this.tooltip.show(event.clientX, event.clientY, element("b", { textContent: title(pointed) }), ...lines);
+    return this.tip.show(event.clientX, event.clientY, element("b", { textContent: title(pointed) }), ...lines);
   }
 }
 

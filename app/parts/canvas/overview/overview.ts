@@ -12,6 +12,7 @@ import { fitCanvas, readTheme } from "../shared/canvas";
 import { CanvasView } from "../shared/canvas_view";
 import { DataTable } from "../shared/data_table";
 import { mounting } from "../shared/mount";
+import { Tooltip } from "../shared/tooltip";
 import type { Message } from "../shared/transport";
 import { OverviewControls } from "./controls";
 import { Detail } from "./detail";
@@ -34,26 +35,24 @@ class Overview extends CanvasView<OverviewEvents> {
   private readonly thumbnails = new Thumbnails(this.model);
   private readonly painter = new GridPainter(this.model, this.thumbnails);
   private readonly files = new OverviewFiles(this.model, this.painter);
-  private readonly controls = new OverviewControls(this.model, (options) => this.change(options), saveButtons(this.files));
+  private readonly controls = new OverviewControls(this.model, (options) => this.change(options));
   private readonly table = new DataTable("Numbers of all heads as a table", () => this.files.table());
-  private readonly holder: HTMLElement;
-  private readonly detail: Detail;
+  private readonly detail = new Detail(this.model, this.thumbnails, new Tooltip(this.root));
+  private readonly scale = element("div", { className: "scale" }, this.controls.keys, saveButtons(this.files));
+  private readonly holder = element("div", { className: "frame" }, element("div", {
+    className: "grid", tabIndex: 0, role: "application",
+    ariaLabel: said("All heads. Arrows move, Home and End go to the first and the last, Enter opens the head, Escape lets go. The numbers are in the table below."),
+    onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
+    onpointerleave: () => this.point(null),
+    onclick: (event: MouseEvent) => this.pick(this.hit(event)),
+    onkeydown: (event: KeyboardEvent) => this.key(event),
+  }, this.canvas));
 
   constructor(parent: Node) {
     super("view overview");
-    const grid = element("div", {
-      className: "grid", tabIndex: 0, role: "application",
-      ariaLabel: said("All heads. Arrows move, Home and End go to the first and the last, Enter opens the head, Escape lets go. The numbers are in the table below."),
-      onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
-      onpointerleave: () => this.point(null),
-      onclick: (event: MouseEvent) => this.pick(this.hit(event)),
-      onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.canvas);
-    this.holder = element("div", { className: "frame" }, grid);
-    this.detail = new Detail(this.model, this.thumbnails, this.root);
     this.open(parent, this.controls.row,
       element("div", { className: "body" },
-        element("div", { className: "left" }, this.holder, this.controls.scale), this.detail.root),
+        element("div", { className: "left" }, this.holder, this.scale), this.detail.root),
       this.table.root, this.detail.liveRegion.root);
   }
 
@@ -86,8 +85,8 @@ class Overview extends CanvasView<OverviewEvents> {
     this.root.classList.toggle("narrow", !isWide);
     this.painter.layout(isWide ? room - 450 : room - 12);
     this.holder.style.width = `${this.painter.width + 16}px`; // with a scroll bar's room
-    this.controls.scale.style.maxWidth = `${Math.max(300, this.painter.width + 16)}px`;
-    this.controls.refreshScale(this.painter.theme);
+    this.scale.style.maxWidth = `${Math.max(300, this.painter.width + 16)}px`;
+    this.controls.refreshKeys(this.painter.theme);
     this.detail.refresh();
     this.draw();
   }

@@ -1,6 +1,6 @@
 // One view for each place in the page, made at the first message and kept until the place goes.
 
-import { closedByLast, type Mounted } from "../../browser/component";
+import { keeping, type Mounted } from "../../browser/component";
 import type { Bytes } from "../../browser/data_blocks";
 import { inflateBlocks, isDeflated, unpack, type Message } from "./transport";
 
@@ -25,27 +25,17 @@ export function stateEvents({ setStateValue }: Mounted<Bytes>) {
 export function mounting<Header, Events>(
   View: new (parent: Node) => MountedView<Header, Events>, eventsOf: (mounted: Mounted<Bytes>) => Events,
 ): (mounted: Mounted<Bytes>) => () => void {
-  const views = new WeakMap<Node, { view: MountedView<Header, Events>; turn: number }>();
-  return (mounted) => {
-    const { data, parentElement } = mounted;
-    const current = views.get(parentElement) ?? { view: new View(parentElement), turn: 0 };
-    const { view } = current;
-    views.set(parentElement, current);
+  return keeping<Bytes, MountedView<Header, Events>>(View, (view, mounted, isLast) => {
     view.events = eventsOf(mounted);
-    const turn = ++current.turn;
     const show = (message: Message<Header>) => {
-      if (current.turn !== turn || views.get(parentElement) !== current) return; // a later one came, or it is gone
+      if (!isLast()) return; // a later one came, or the view is gone
       view.update(message);
       view.root.removeAttribute("aria-busy");
     };
-    const message = unpack<Header>(data);
+    const message = unpack<Header>(mounted.data);
     if (isDeflated(message)) {
       view.root.setAttribute("aria-busy", "true");
       void inflateBlocks(message).then(show);
     } else show(message);
-    return closedByLast(parentElement, () => {
-      view.close();
-      views.delete(parentElement);
-    });
-  };
+  });
 }

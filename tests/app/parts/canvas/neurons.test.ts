@@ -6,6 +6,7 @@ import { NeuronModel, type NeuronHeader } from "../../../../app/parts/canvas/neu
 import neurons from "../../../../app/parts/canvas/neurons/neurons";
 import { NeuronPainter } from "../../../../app/parts/canvas/neurons/painter";
 import { NeuronWords } from "../../../../app/parts/canvas/neurons/words";
+import { Tooltip } from "../../../../app/parts/canvas/shared/tooltip";
 import type { Mounted } from "../../../../app/parts/browser/component";
 import type { Bytes } from "../../../../app/parts/browser/data_blocks";
 import { fake, openPage, Recorder } from "../../../support/fake_dom";
@@ -87,7 +88,7 @@ test("NaN is found, ranks first and is no end of a scale", () => {
 test("the tooltip has the numbers of the pointed dimension, of this query and this key", () => {
   const root = openPage();
   const model = neuronModel(WEIGHTS, [1, 2, 5, 6, 3, -4]);
-  const words = new NeuronWords(model, root as unknown as HTMLElement);
+  const words = new NeuronWords(model, new Tooltip(root as unknown as HTMLElement));
   const said = () => { words.showTip({ clientX: 0, clientY: 0 } as MouseEvent); return root.textContent; };
   model.openQuery(2);
   model.pointed = { key: 2, dimension: 1 };
@@ -103,7 +104,7 @@ test("the tooltip has the numbers of the pointed dimension, of this query and th
 });
 
 test("the sentence below has the score of the shown key and its largest products", () => {
-  const words = new NeuronWords(neuronModel(WEIGHTS), openPage() as unknown as HTMLElement);
+  const words = new NeuronWords(neuronModel(WEIGHTS), new Tooltip(openPage() as unknown as HTMLElement));
   words.say();
   words.liveRegion.cancel();
   const text = fake(words.line).textContent;
@@ -174,9 +175,9 @@ test("the legend runs from the lowest value at the left to the highest at the ri
   const painter = new NeuronPainter(model);
   painter.readColours({} as Element);
   const nothing = { choose: () => {}, setQuery: () => {}, setOrder: () => {} };
-  const controls = new NeuronControls(model, painter, nothing, document.createElement("span"));
-  controls.refreshFoot();
-  const bars = fake(controls.foot).all((node) => node.tag === "canvas");
+  const controls = new NeuronControls(model, painter, nothing);
+  controls.refreshKeys();
+  const bars = fake(controls.keys).all((node) => node.tag === "canvas");
   assert.deepEqual(bars.map((bar) => bar.ariaLabel), ["Colours of q, k from -4 to 4", "Colours of q \u00d7 k from -4 to 4"]);
   for (const [bar, end] of [[bars[0], 4], [bars[1], 4]] as const) {
     const context = bar.getContext();
