@@ -68,10 +68,6 @@ export class FakeElement {
     return this.children.map((child) => (typeof child === "string" ? child : child.textContent)).join("");
   }
   set textContent(text: string) { this.replaceChildren(String(text)); }
-  get previousSibling(): FakeElement | undefined {
-    const siblings = this.parent?.children ?? [];
-    return siblings[siblings.indexOf(this) - 1] as FakeElement | undefined;
-  }
 
   append(...parts: (FakeElement | string)[]): void {
     for (const part of parts) if (part instanceof FakeElement) part.parent = this;
@@ -89,14 +85,6 @@ export class FakeElement {
   replaceChildren(...parts: (FakeElement | string)[]): void {
     this.children = [];
     this.append(...parts);
-  }
-  before(...parts: (FakeElement | string)[]): void {
-    const { parent } = this;
-    if (!parent) return;
-    const at = parent.children.indexOf(this);
-    const [first, last] = [parent.children.slice(0, at), parent.children.slice(at)];
-    parent.children = first;
-    parent.append(...parts, ...last);
   }
   remove(): void {
     if (this.parent) this.parent.children = this.parent.children.filter((child) => child !== this);

@@ -3,8 +3,9 @@
 import { rgbOf } from "../browser/colours";
 import { pixels } from "../browser/elements";
 import { percent, range, said } from "../browser/text";
-import { FittedNames, NOT_A_NUMBER, paintMissing, type Box, type Painting, type Theme } from "../canvas/shared/canvas";
 import { paintCells, turnedText } from "../canvas/saving/pictures";
+import { NOT_A_NUMBER, paintMissing, type Box, type Painting, type Theme } from "../canvas/shared/canvas";
+import { Painter } from "../canvas/shared/painter";
 import { ABSENT_LINE, type Answer, type Layout, type LayerPlace, type Part, type Span } from "./layout";
 import { isAbsent, NUM_BANDS, type GlanceModel, type Link } from "./model";
 
@@ -13,26 +14,26 @@ const BANDS_OF_LINES = [0.12, 0.25, 0.5, 1.01]; // upper ends of weights that ar
 const FOLLOWED = 8; // links of the followed token in a layer
 const LABELS: Record<string, string> = { token: "piece", segment: "sentence", position: "place", input: "sum" };
 
-export class GlancePainter {
-  theme!: Theme;
+export class GlancePainter extends Painter {
   isDark = false;
   layout!: Layout;
   pointed: Part | null = null;
-  private readonly names = new FittedNames();
   private cells: HTMLCanvasElement[] = [];
   private heads: HTMLCanvasElement[][] = [];
   private masks = new Set<number>();
   private shown: number[] = []; // rows that are not folded
   private named = new Set<number>(); // those whose token is written
 
-  constructor(private readonly model: GlanceModel) {}
+  constructor(private readonly model: GlanceModel) {
+    super();
+  }
 
   // Called after each message and when the theme changes.
   refresh(theme: Theme): void {
     this.theme = theme;
     const ground = rgbOf(theme.background);
     this.isDark = ground[0] + ground[1] + ground[2] < 384;
-    this.names.forget();
+    this.labels.forget();
     const { header } = this.model;
     this.masks = new Set(header.predictions.flatMap(({ kind, row }) => (kind === "masked" ? [row] : [])));
     this.cells = header.columns.map((_, column) => this.vectors(column, this.cells[column]));
@@ -80,28 +81,8 @@ export class GlancePainter {
     return this.layout.rows[row].y;
   }
 
-  private fill(context: Painting, color: string, alpha = 1): void {
-    context.fillStyle = color;
-    context.globalAlpha = alpha;
-  }
-
-  // Strokes what `path` draws.
-  private stroke(context: Painting, color: string, width: number, alpha: number, path: () => void): void {
-    context.strokeStyle = color;
-    context.lineWidth = width;
-    context.globalAlpha = alpha;
-    context.beginPath();
-    path();
-    context.stroke();
-  }
-
-  private font(context: Painting, size: number, weight = 400): void {
-    context.font = `${weight} ${size}px ${this.theme.font}`;
-  }
-
   private label(context: Painting, text: string, x: number, y: number, room: number, align: CanvasTextAlign = "left"): void {
-    context.textAlign = align;
-    if (room > 8) context.fillText(this.names.fit(context, text, Math.round(room)), x, y);
+    if (room > 8) this.write(context, this.labels.fit(context, text, Math.round(room)), x, y, align);
   }
 
   private over(context: Painting, text: string, { x, width }: Span, y: number, room = width): void {

@@ -4,10 +4,9 @@ import { inkOver } from "../../browser/colours";
 import { context2d, pixels } from "../../browser/elements";
 import { legible } from "../../browser/text";
 import { paintCells, turnedText } from "../saving/pictures";
-import {
-  FittedNames, missingBoxes, NOT_A_NUMBER, paintMissing, stride, type Box, type Painting, type Theme,
-} from "../shared/canvas";
+import { missingBoxes, NOT_A_NUMBER, paintMissing, stride, type Box, type Painting } from "../shared/canvas";
 import { kindColour } from "../shared/legend";
+import { Painter } from "../shared/painter";
 import type { Cell, MapModel } from "./model";
 import { halve } from "./pyramid";
 
@@ -15,11 +14,9 @@ const LABEL = 12; // pixels of a name's line
 const MIN_TOP = 0.05; // least weight at the end of the colour scale: specks are not blown up
 const NUMBERED = 30; // pixels of a cell from which on its number is written into it
 
-export class MapPainter {
-  theme!: Theme;
+export class MapPainter extends Painter {
   /** Of the canvas. */
   width = 0;
-  readonly labels = new FittedNames();
   /** Weight at the end of the colour scale. */
   scaleTop = 1;
   private side = 0; // of the map
@@ -27,7 +24,9 @@ export class MapPainter {
   private images: HTMLCanvasElement[] = [];
   private missing: Box[] = [];
 
-  constructor(private readonly model: MapModel) {}
+  constructor(private readonly model: MapModel) {
+    super();
+  }
 
   // ---- images ----
 
@@ -90,7 +89,7 @@ export class MapPainter {
 
   // Pixels for names and their marks, on both sides: as the longest needs, at most `most`.
   private nameRoom(most: number, context: CanvasRenderingContext2D): number {
-    context.font = `600 12.5px ${this.theme.font}`;
+    this.font(context, 12.5, 600);
     let longest = 0;
     for (const name of this.model.units.names) {
       longest = Math.max(longest, context.measureText(legible(name.slice(0, 60))).width);
@@ -123,6 +122,7 @@ export class MapPainter {
   drawOn(context: Painting, density: number): void {
     const { left, top, span } = this.model.window;
     const { margin, side, cell } = this;
+    context.globalAlpha = 1;
     const level = Math.min(this.images.length - 1, Math.max(0, Math.ceil(-Math.log2(cell * density))));
     const from = [left, top, span, span].map((at) => at / 2 ** level) as Box;
     paintCells(context, this.images[level], from, [margin, margin, side, side]);
@@ -148,7 +148,7 @@ export class MapPainter {
   private paintGaps(context: Painting): void {
     if (this.cell < 9) return;
     const { window } = this.model;
-    context.fillStyle = this.theme.background;
+    this.fill(context, this.theme.background);
     for (const k of this.seen(window.left)) {
       if (this.x(k) > this.margin) context.fillRect(this.x(k) - 0.5, this.margin, 1, this.side);
     }
@@ -160,26 +160,23 @@ export class MapPainter {
   private paintNumbers(context: Painting): void {
     if (this.cell < NUMBERED) return;
     const { window } = this.model;
-    context.textAlign = "center";
-    context.font = `${Math.min(13, this.cell / 2.9)}px ${this.theme.font}`;
+    this.font(context, Math.min(13, this.cell / 2.9));
     for (const row of this.seen(window.top)) {
       for (const column of this.seen(window.left)) {
         const [x, y] = [this.x(column) + this.cell / 2, this.y(row) + this.cell / 2];
         if (this.isInside(x, y)) this.paintNumber(context, this.model.weightAt({ row, column }), x, y);
       }
     }
-    context.globalAlpha = 1;
   }
 
   private paintNumber(context: Painting, weight: number, x: number, y: number): void {
     const isMissing = Number.isNaN(weight);
-    context.globalAlpha = weight < 0.005 ? 0.5 : 1;
     if (isMissing) { // a plain ground under the word, in place of stripes
-      context.fillStyle = `rgb(${NOT_A_NUMBER.join(",")})`;
+      this.fill(context, `rgb(${NOT_A_NUMBER.join(",")})`);
       context.fillRect(x - this.cell * 0.36, y - this.cell * 0.22, this.cell * 0.72, this.cell * 0.44);
     }
-    context.fillStyle = inkOver(isMissing ? NOT_A_NUMBER : this.colour(Math.sqrt(weight / this.scaleTop)));
-    context.fillText(isMissing ? "NaN" : weight.toFixed(this.cell > 60 ? 4 : 2), x, y + 0.5);
+    this.fill(context, inkOver(isMissing ? NOT_A_NUMBER : this.colour(Math.sqrt(weight / this.scaleTop))), weight < 0.005 ? 0.5 : 1);
+    this.write(context, isMissing ? "NaN" : weight.toFixed(this.cell > 60 ? 4 : 2), x, y + 0.5, "center");
   }
 
   private isInside(x: number, y: number): boolean {
@@ -237,7 +234,7 @@ export class MapPainter {
       const from = Math.max(this.margin, start(k));
       const to = Math.min(this.end, start(k + 1));
       if (to <= from) continue;
-      context.fillStyle = kindColour(model.header, model.units.textIds[order[k]]);
+      this.fill(context, kindColour(model.header, model.units.textIds[order[k]]));
       const gap = this.cell >= 5 ? 0.5 : 0;
       if (ofRows) context.fillRect(this.margin - 6, from + gap, 4, to - from - 2 * gap);
       else context.fillRect(from + gap, this.margin - 6, to - from - 2 * gap, 4);
@@ -245,24 +242,18 @@ export class MapPainter {
   }
 
   private paintName(context: Painting, ofRows: boolean, unit: number, at: number, isFirst: boolean): void {
-    const size = this.cell >= 18 ? 12.5 : 11;
-    context.font = `${isFirst ? 600 : 400} ${size}px ${this.theme.font}`;
-    context.fillStyle = this.theme.text;
+    this.font(context, this.cell >= 18 ? 12.5 : 11, isFirst ? 600 : 400);
+    this.fill(context, this.theme.text);
     const number = String(this.model.units.starts[unit]);
     const room = this.margin - 16;
     const text = this.labels.fit(context, this.model.units.names[unit], room - (isFirst ? context.measureText(` ${number}`).width : 0));
-    if (ofRows) {
-      context.textAlign = "right";
-      context.fillText(text, this.margin - 10, at + 0.5);
-      if (isFirst) {
-        context.globalAlpha = 0.7;
-        context.textAlign = "left";
-        context.fillText(number, 2, at + 0.5);
-        context.globalAlpha = 1;
-      }
-    } else {
+    if (!ofRows) {
       context.textAlign = "left";
-      turnedText(context, text, at + 0.5, this.margin - 10, -90);
+      return turnedText(context, text, at + 0.5, this.margin - 10, -90);
     }
+    this.write(context, text, this.margin - 10, at + 0.5, "right");
+    if (!isFirst) return;
+    this.fill(context, this.theme.text, 0.7);
+    this.write(context, number, 2, at + 0.5);
   }
 }

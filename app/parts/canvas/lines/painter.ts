@@ -1,8 +1,9 @@
 // Draws the lines and the tokens.
 
 import { percent } from "../../browser/text";
-import { FittedNames, paintMissing, type Painting, type Theme } from "../shared/canvas";
+import { paintMissing, type Painting } from "../shared/canvas";
 import { kindColour } from "../shared/legend";
+import { Painter } from "../shared/painter";
 import { isInFocus, type Focus, type Place, type Side } from "./choice";
 import { MAX_LINES, type LinesModel, type Targets } from "./model";
 
@@ -17,15 +18,13 @@ export function isLong(size: number): boolean {
   return size * ROW_HEIGHT > MAX_HEIGHT;
 }
 
-export class LinesPainter {
-  theme!: Theme;
+export class LinesPainter extends Painter {
   width = 0;
   /** Of the window on the tokens. */
   height = 0;
   /** Of all tokens. */
   contentHeight = 0;
   rowHeight = ROW_HEIGHT;
-  readonly labels = new FittedNames();
   /** Opacity of all lines, less than 1 where they would cover everything. */
   faint = 1;
   private readonly top = 6;
@@ -34,7 +33,9 @@ export class LinesPainter {
   private offset = 0;
   private seen = 0;
 
-  constructor(private readonly model: LinesModel) {}
+  constructor(private readonly model: LinesModel) {
+    super();
+  }
 
   // ---- places ----
 
@@ -91,33 +92,27 @@ export class LinesPainter {
     if (focus && targets) this.paintBoxes(context, focus, targets);
     this.paintTokens(context, "left", focus, targets);
     this.paintTokens(context, "right", focus, targets);
-    if (this.model.choice.size && this.model.pointed) this.paintCursor(context, this.model.pointed);
+    const { choice, pointed } = this.model;
+    // Where the next key or click acts, while other tokens are chosen.
+    if (choice.size && pointed) this.stroke(context, this.theme.primary, 1.5, 1, () => this.tokenBox(context, pointed));
   }
 
   private tokenBox(context: Painting, { side, index }: Place): void {
     const height = Math.max(this.rowHeight, 14);
     const x = side === "left" ? 0 : this.width - this.column;
-    context.beginPath();
     context.roundRect(x + 2, this.y(index) - height / 2, this.column - 4, height, 4);
   }
 
   // Backgrounds of the tokens in focus.
   private paintRows(context: Painting, focus: Focus): void {
-    context.fillStyle = this.theme.secondary;
+    this.fill(context, this.theme.secondary);
     for (const side of ["left", "right"] as const) {
       for (const index of focus[side]) {
+        context.beginPath();
         this.tokenBox(context, { side, index });
         context.fill();
       }
     }
-  }
-
-  // Where the next key or click acts, while other tokens are chosen.
-  private paintCursor(context: Painting, pointed: Place): void {
-    context.strokeStyle = this.theme.primary;
-    context.lineWidth = 1.5;
-    this.tokenBox(context, pointed);
-    context.stroke();
   }
 
   // Fainter and thinner when lines would cover everything: [opacity, thickness], each at most 1.
@@ -161,7 +156,6 @@ export class LinesPainter {
       context.lineTo(x2, to);
       context.stroke();
     }
-    context.globalAlpha = 1;
   }
 
   // Offsets that put the lines of several heads between the same two tokens side by side.
@@ -182,12 +176,10 @@ export class LinesPainter {
       if (!this.isSeen(y, this.rowHeight)) continue;
       (averaged ? [fraction] : fractions).forEach((weight, m) => {
         if (!(weight >= 0.004)) return;
-        context.globalAlpha = Math.min(0.6, weight * 0.62 + 0.02);
-        context.fillStyle = mapColours[m];
+        this.fill(context, mapColours[m], Math.min(0.6, weight * 0.62 + 0.02));
         context.fillRect(x + m * wide, y - this.rowHeight / 2 + 0.5, wide, Math.max(1, this.rowHeight - 1));
       });
     }
-    context.globalAlpha = 1;
   }
 
   private paintTokens(context: Painting, side: Side, focus: Focus | null, targets: Targets | null): void {
@@ -195,7 +187,6 @@ export class LinesPainter {
     const lineHeight = Math.min(this.rowHeight, this.fontSize + 1) < this.fontSize ? this.fontSize : 0;
     const taken: number[] = [];
     context.textBaseline = "middle";
-    context.textAlign = side === "left" ? "right" : "left";
     context.direction = "ltr";
     for (const unit of this.namedFirst(side, focus, numbers)) {
       const y = this.y(unit);
@@ -205,32 +196,29 @@ export class LinesPainter {
       this.paintName(context, { side, index: unit }, focus, numbers.get(unit));
     }
     this.paintKinds(context, side);
-    context.globalAlpha = 1;
   }
 
   private paintName(context: Painting, { side, index }: Place, focus: Focus | null, fraction: number | undefined): void {
-    const { theme } = this;
     const left = side === "left";
-    const edge = left ? this.column - 12 : this.width - this.column + 12;
+    const [edge, end] = left ? [this.column - 12, 8] : [this.width - this.column + 12, this.width - 8];
     const y = this.y(index);
     const isFocus = Boolean(focus?.[side].has(index));
-    context.globalAlpha = this.model.takesPart(side, index) ? 1 : 0.35;
-    context.font = `${isFocus ? 600 : 400} ${this.fontSize}px ${theme.font}`;
+    this.fill(context, this.theme.text, this.model.takesPart(side, index) ? 1 : 0.35);
+    this.font(context, this.fontSize, isFocus ? 600 : 400);
     const room = this.column - 22 - (fraction === undefined ? 0 : 38);
     const text = this.labels.fit(context, this.model.units.names[index], room);
     // A thin outline in the page's colour keeps names legible on strong fields.
     context.lineWidth = 3;
     context.lineJoin = "round";
-    context.strokeStyle = theme.background;
+    context.strokeStyle = this.theme.background;
+    context.textAlign = left ? "right" : "left";
     if (focus && !isFocus) context.strokeText(text, edge, y + 0.5);
-    context.fillStyle = theme.text;
     context.fillText(text, edge, y + 0.5);
     if (fraction === undefined) return;
     context.textAlign = left ? "left" : "right";
-    context.font = `400 11.5px ${theme.font}`;
-    context.strokeText(percent(fraction), left ? 8 : this.width - 8, y + 0.5);
-    context.fillText(percent(fraction), left ? 8 : this.width - 8, y + 0.5);
-    context.textAlign = left ? "right" : "left";
+    this.font(context, 11.5);
+    context.strokeText(percent(fraction), end, y + 0.5);
+    context.fillText(percent(fraction), end, y + 0.5);
   }
 
   // Bars in the colours of the units' kinds, and stripes where weights are missing.
@@ -241,8 +229,7 @@ export class LinesPainter {
     for (let unit = 0; unit < model.size; unit++) {
       const y = this.y(unit);
       if (!this.isSeen(y, this.rowHeight)) continue;
-      context.globalAlpha = model.takesPart(side, unit) ? 1 : 0.3;
-      context.fillStyle = kindColour(model.header, model.units.textIds[unit]);
+      this.fill(context, kindColour(model.header, model.units.textIds[unit]), model.takesPart(side, unit) ? 1 : 0.3);
       const tall = Math.max(1, this.rowHeight - 2);
       context.fillRect(left ? inner - 6 : inner + 2, y - tall / 2, 4, tall);
       if (left && model.broken[unit]) paintMissing(context, [inner + 1, y - this.rowHeight / 2, 12, this.rowHeight]);

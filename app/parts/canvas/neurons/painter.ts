@@ -3,8 +3,9 @@
 
 import { hexRgb, inkOver, rgbOf } from "../../browser/colours";
 import { percent } from "../../browser/text";
-import { FittedNames, fitText, NOT_A_NUMBER, readTheme, type Painting, type Theme } from "../shared/canvas";
+import { fitText, NOT_A_NUMBER, readTheme, type Painting } from "../shared/canvas";
 import { kindColour } from "../shared/legend";
+import { Painter } from "../shared/painter";
 import type { NeuronModel } from "./model";
 
 const ROW = 22; // pixels of a key's row
@@ -12,12 +13,10 @@ const STRIP = 15; // pixels of its strip
 const HEAD = 92; // pixels above the rows: names of the columns, query, key
 const GAP = 10; // between the columns
 
-export class NeuronPainter {
-  theme!: Theme;
+export class NeuronPainter extends Painter {
   width = 0;
   /** Of the window on the rows. */
   height = 0;
-  readonly labels = new FittedNames();
   /** First pixel that is seen. */
   scrolled = 0;
   private names = 150; // pixels of the names
@@ -26,7 +25,9 @@ export class NeuronPainter {
   private strip = 0;
   private stops: number[][] = [];
 
-  constructor(private readonly model: NeuronModel) {}
+  constructor(private readonly model: NeuronModel) {
+    super();
+  }
 
   // ---- colours ----
 
@@ -91,7 +92,7 @@ export class NeuronPainter {
     const first = Math.floor(this.scrolled / ROW);
     const last = Math.min(this.model.size, Math.ceil((this.scrolled + this.height - HEAD) / ROW));
     for (let row = first; row < last; row++) this.paintRow(context, this.model.order[row], HEAD + row * ROW - this.scrolled);
-    context.fillStyle = this.theme.background; // rows go under the head
+    this.fill(context, this.theme.background); // rows go under the head
     context.fillRect(0, 0, this.width, HEAD);
     this.paintHead(context);
   }
@@ -102,38 +103,28 @@ export class NeuronPainter {
     this.paintTitles(context, width);
     this.paintVector(context, "q", query, queries, 22);
     this.paintVector(context, "k", shownKey, keys, 44);
-    context.fillStyle = this.theme.border;
+    this.fill(context, this.theme.border);
     context.fillRect(0, HEAD - 24, this.width, 1);
-    context.fillStyle = this.theme.text;
-    context.globalAlpha = 0.7;
-    context.font = `11.5px ${this.theme.font}`;
-    context.textAlign = "left";
+    this.fill(context, this.theme.text, 0.7);
+    this.font(context, 11.5);
     const caption = `q \u00d7 k with every key, ${orderBy === "text" ? "in the order of the text" : "most attention first"}`;
-    context.fillText(fitText(context, caption, this.width - 20), 14, HEAD - 11);
-    context.globalAlpha = 1;
+    this.write(context, fitText(context, caption, this.width - 20), 14, HEAD - 11);
   }
 
   private paintTitles(context: Painting, width: number): void {
-    const write = (text: string, x: number, align: CanvasTextAlign = "left") => {
-      context.textAlign = align;
-      context.fillText(text, x, 12);
-    };
-    context.font = `11.5px ${this.theme.font}`;
-    context.fillStyle = this.theme.text;
-    context.globalAlpha = 0.7;
-    write("token", 14);
-    write(fitText(context, `dimensions 0 to ${width - 1} of the head`, this.strip), this.names);
-    write(this.numbers < 60 ? "score" : `q\u00b7k / \u221a${width}`, this.scoreX + this.numbers, "right");
-    write("weight", this.weightX);
-    context.globalAlpha = 1;
+    this.fill(context, this.theme.text, 0.7);
+    this.font(context, 11.5);
+    this.write(context, "token", 14, 12);
+    this.write(context, fitText(context, `dimensions 0 to ${width - 1} of the head`, this.strip), this.names, 12);
+    this.write(context, this.numbers < 60 ? "score" : `q\u00b7k / \u221a${width}`, this.scoreX + this.numbers, 12, "right");
+    this.write(context, "weight", this.weightX, 12);
   }
 
   private paintVector(context: Painting, letter: string, token: number, values: Float32Array, y: number): void {
     const { header: { width }, vectorTop } = this.model;
-    context.textAlign = "left";
-    context.font = `italic 600 13px ${this.theme.font}`;
-    context.fillStyle = this.theme.text;
-    context.fillText(letter, 14, y + ROW / 2);
+    this.fill(context, this.theme.text);
+    this.font(context, 13, "italic 600");
+    this.write(context, letter, 14, y + ROW / 2);
     this.paintName(context, token, 28, y, letter === "q");
     this.paintStrip(context, y, (k) => values[token * width + k], vectorTop);
   }
@@ -143,12 +134,10 @@ export class NeuronPainter {
     const isMarked = key === model.marked;
     const isPointed = key === model.pointed?.key;
     if (isMarked || isPointed) {
-      context.globalAlpha = isMarked ? 0.16 : 0.08;
-      context.fillStyle = this.theme.primary;
+      this.fill(context, this.theme.primary, isMarked ? 0.16 : 0.08);
       context.fillRect(0, y, this.width, ROW);
-      context.globalAlpha = 1;
     }
-    context.fillStyle = kindColour(model.header, model.header.text_ids[key]);
+    this.fill(context, kindColour(model.header, model.header.text_ids[key]));
     context.fillRect(4, y + 4, 4, ROW - 8);
     this.paintName(context, key, 14, y, isMarked);
     this.paintStrip(context, y, (k) => model.product(key, k), model.productTop);
@@ -157,23 +146,19 @@ export class NeuronPainter {
   }
 
   private paintName(context: Painting, token: number, x: number, y: number, isBold: boolean): void {
-    context.textAlign = "left";
-    context.font = `${isBold ? 600 : 400} 12.5px ${this.theme.font}`;
-    context.fillStyle = this.theme.text;
-    const room = this.names - x - 34;
-    const text = this.labels.fit(context, this.model.header.tokens[token], room);
-    context.fillText(text, x, y + ROW / 2 + 0.5);
-    context.textAlign = "right"; // its place, for tokens of the same name
-    context.font = `10.5px ${this.theme.font}`;
-    context.globalAlpha = 0.7;
-    context.fillText(String(token), this.names - 8, y + ROW / 2 + 0.5);
-    context.globalAlpha = 1;
+    this.fill(context, this.theme.text);
+    this.font(context, 12.5, isBold ? 600 : 400);
+    const text = this.labels.fit(context, this.model.header.tokens[token], this.names - x - 34);
+    this.write(context, text, x, y + ROW / 2 + 0.5);
+    this.fill(context, this.theme.text, 0.7); // its place, for tokens of the same name
+    this.font(context, 10.5);
+    this.write(context, String(token), this.names - 8, y + ROW / 2 + 0.5, "right");
   }
 
   private paintStrip(context: Painting, y: number, value: (dimension: number) => number, top: number): void {
     const gap = this.cell >= 5 ? 0.6 : 0;
     for (let k = 0; k < this.model.header.width; k++) {
-      context.fillStyle = this.colour(value(k), top);
+      this.fill(context, this.colour(value(k), top));
       context.fillRect(this.names + k * this.cell, y + (ROW - STRIP) / 2, this.cell - gap + (gap ? 0 : 0.3), STRIP);
     }
   }
@@ -182,9 +167,9 @@ export class NeuronPainter {
     const room = this.numbers < 60 ? 0 : this.numbers - 46; // a bar from the middle, if there is room
     if (room && !Number.isNaN(score)) {
       const [middle, reach] = [this.scoreX + room / 2, (score / this.model.scoreTop) * (room / 2)];
-      context.fillStyle = this.colour(Math.sign(score) * 0.75, 1);
+      this.fill(context, this.colour(Math.sign(score) * 0.75, 1));
       context.fillRect(Math.min(middle, middle + reach), y + 6, Math.max(0.7, Math.abs(reach)), ROW - 12);
-      context.fillStyle = this.theme.border;
+      this.fill(context, this.theme.border);
       context.fillRect(middle - 0.5, y + 3, 1, ROW - 6);
     }
     this.paintNumber(context, Number.isNaN(score) ? "NaN" : score.toFixed(2), this.scoreX + this.numbers, y);
@@ -193,16 +178,15 @@ export class NeuronPainter {
   private paintWeight(context: Painting, weight: number, y: number): void {
     const room = this.bars - 46;
     if (!Number.isNaN(weight)) {
-      context.fillStyle = this.model.header.accent;
+      this.fill(context, this.model.header.accent);
       context.fillRect(this.weightX, y + 5, Math.max(0.7, weight * room), ROW - 10);
     }
     this.paintNumber(context, percent(weight), this.weightX + this.bars, y);
   }
 
   private paintNumber(context: Painting, text: string, x: number, y: number): void {
-    context.textAlign = "right";
-    context.font = `12px ${this.theme.font}`;
-    context.fillStyle = this.theme.text;
-    context.fillText(text, x, y + ROW / 2 + 0.5);
+    this.fill(context, this.theme.text);
+    this.font(context, 12);
+    this.write(context, text, x, y + ROW / 2 + 0.5, "right");
   }
 }

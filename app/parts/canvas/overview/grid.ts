@@ -1,7 +1,8 @@
 // Draws the heads as thumbnails in a grid, with their numbers.
 
 import { paintCells } from "../saving/pictures";
-import { stride, type Painting, type Theme } from "../shared/canvas";
+import { stride, type Painting } from "../shared/canvas";
+import { Painter } from "../shared/painter";
 import type { OverviewModel, Place } from "./model";
 import type { Thumbnails } from "./thumbnails";
 
@@ -14,8 +15,7 @@ const AIR = 3; // pixels around these lines
 const READABLE = 24; // pixels of a thumbnail that has room for its number
 const DIMMED = 0.16;
 
-export class GridPainter {
-  theme!: Theme;
+export class GridPainter extends Painter {
   width = 0;
   height = 0;
   columns = 1;
@@ -25,7 +25,9 @@ export class GridPainter {
   private down = 0;
   private captions = 0; // lines of text under a thumbnail
 
-  constructor(private readonly model: OverviewModel, private readonly thumbnails: Thumbnails) {}
+  constructor(private readonly model: OverviewModel, private readonly thumbnails: Thumbnails) {
+    super();
+  }
 
   // ---- places ----
 
@@ -82,14 +84,13 @@ export class GridPainter {
       this.thumbnails.paintMissing(context, model.placeOf(head), [x, y, this.cell]);
       this.paintCaptions(context, head, x, y);
     });
-    context.globalAlpha = 1;
     this.paintNumbers(context);
-    model.sequence.forEach((head, k) => {
-      if (model.isOpen(head)) this.ring(context, k, this.theme.primary, 2.5);
+    const ring = (k: number, colour: string, width: number) => this.stroke(context, colour, width, 1, () => {
+      const [x, y] = this.corner(k);
+      context.roundRect(x - 1, y - 1, this.cell + 2, this.cell + 2, 2);
     });
-    model.sequence.forEach((head, k) => {
-      if (model.isPointed(head)) this.ring(context, k, this.theme.text, 1.5);
-    });
+    model.sequence.forEach((head, k) => model.isOpen(head) && ring(k, this.theme.primary, 2.5));
+    model.sequence.forEach((head, k) => model.isPointed(head) && ring(k, this.theme.text, 1.5));
   }
 
   // The value, below the name where the place does not tell it.
@@ -99,47 +100,29 @@ export class GridPainter {
     const place = model.placeOf(head);
     const lines = [model.format(model.value(head), model.options.measure, true)];
     if (this.captions === 2) lines.unshift(`${place.layer}\u00b7${place.head}`);
-    context.textAlign = "center";
-    context.fillStyle = this.theme.text;
-    context.font = `10px ${this.theme.font}`;
+    this.font(context, 10);
     lines.forEach((text, line) => {
-      context.globalAlpha = (model.isLeftOut(head) ? 0.55 : 1) * (line < lines.length - 1 ? 0.75 : 1);
-      context.fillText(text, x + this.cell / 2, y + this.cell + AIR + CAPTION * (line + 0.5));
+      this.fill(context, this.theme.text, (model.isLeftOut(head) ? 0.55 : 1) * (line < lines.length - 1 ? 0.75 : 1));
+      this.write(context, text, x + this.cell / 2, y + this.cell + AIR + CAPTION * (line + 0.5), "center");
     });
   }
 
   // The heads' numbers on top (only where columns are heads) and the layers' on the left.
   private paintNumbers(context: Painting): void {
     const { header: { num_heads: heads, num_layers: layers }, options } = this.model;
-    context.font = `11.5px ${this.theme.font}`;
-    context.fillStyle = this.theme.text;
-    context.textAlign = "left";
-    if (options.order === "all") {
-      context.fillText("layer \u00b7 head", LEFT, TOP / 2);
-      return;
-    }
+    this.font(context, 11.5);
+    this.fill(context, this.theme.text);
+    if (options.order === "all") return this.write(context, "layer \u00b7 head", LEFT, TOP / 2);
     const place = this.model.pointed ?? this.model.opened;
     if (options.order === "place") {
-      context.textAlign = "center";
       for (let head = 0; head < heads; head += stride(this.across, heads > 10 ? 17 : 11)) {
-        context.globalAlpha = place.head === head ? 1 : 0.7;
-        context.fillText(String(head), this.corner(head)[0] + this.cell / 2, TOP / 2);
+        this.fill(context, this.theme.text, place.head === head ? 1 : 0.7);
+        this.write(context, String(head), this.corner(head)[0] + this.cell / 2, TOP / 2, "center");
       }
-    } else context.fillText(options.lowest ? "lowest first" : "highest first", LEFT, TOP / 2);
-    context.textAlign = "right";
+    } else this.write(context, options.lowest ? "lowest first" : "highest first", LEFT, TOP / 2);
     for (let layer = 0; layer < layers; layer += stride(this.down, 13)) {
-      context.globalAlpha = place.layer === layer ? 1 : 0.7;
-      context.fillText(String(layer), LEFT - 8, this.corner(layer * heads)[1] + this.cell / 2);
+      this.fill(context, this.theme.text, place.layer === layer ? 1 : 0.7);
+      this.write(context, String(layer), LEFT - 8, this.corner(layer * heads)[1] + this.cell / 2, "right");
     }
-    context.globalAlpha = 1;
-  }
-
-  private ring(context: Painting, k: number, colour: string, width: number): void {
-    const [x, y] = this.corner(k);
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.beginPath();
-    context.roundRect(x - 1, y - 1, this.cell + 2, this.cell + 2, 2);
-    context.stroke();
   }
 }
