@@ -1,6 +1,6 @@
 // The answers of lessons that the browser computes: the functions of bertcore/lessons, under their names.
 
-import { range } from "../parts/browser/text";
+import { placesOf, range } from "../parts/browser/text";
 import type { Floats } from "./network/arithmetic";
 import type { Activations } from "./network/bert";
 import type { Encoding } from "./network/wordpiece";
@@ -69,14 +69,17 @@ class Texts {
     return this.encoding.input_ids.map((id, place) => (places.includes(place) ? this.mask : id));
   }
 
-  /** Shows `see` the probabilities of all pieces at each of some places of an input. */
-  predict(ids: number[], places: number[], see: (probabilities: Floats, place: number) => void): void {
+  /** The probabilities of all pieces at a place of an input, which the next ones overwrite. */
+  predict(ids: number[], place: number): Floats {
     const { bert } = this.reader;
     const width = bert.config.hidden_size;
     const { hiddenStates } = this.reader.run(ids, this.encoding.segment_ids);
-    const last = hiddenStates[hiddenStates.length - 1];
-    bert.wordProbabilities(places.map((place) => last.subarray(place * width, (place + 1) * width)), (each, k) => see(each, places[k]));
+    let found = new Float32Array();
+    bert.wordProbabilities([rowOf(hiddenStates[hiddenStates.length - 1], place, width)], (probabilities) => { found = probabilities; });
+    return found;
   }
+
+  numLetters(place: number): number { return [...this.token(place)].length; }
 
   /** A fact of every token to pick. */
   options(value: (place: number) => Said): Option[] {
@@ -96,15 +99,11 @@ function best<Each>(among: Each[], score: (one: Each) => number): Each {
 }
 
 function argmax(values: ArrayLike<number>): number {
-  let most = 0;
-  for (let k = 1; k < values.length; k++) if (values[k] > values[most]) most = k;
-  return most;
+  return largest(values, 1)[0];
 }
 
-function sum(values: Floats | number[]): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
+function sum(values: Iterable<number>): number {
+  return [...values].reduce((total, value) => total + value, 0);
 }
 
 // `percent` of bertcore/lessons/answer.py.
@@ -119,11 +118,7 @@ function found(answer: Fact, facts: Record<string, Fact>, options: Option[] = []
 // ---- pieces ----
 
 function split({ encoding }: Texts): { most: number[]; words: number[][] } {
-  const places = new Map<number, number[]>();
-  encoding.word_ids.forEach((word, place) => {
-    if (word >= 0) places.set(word, [...(places.get(word) ?? []), place]);
-  });
-  const words = [...places.values()].filter(({ length }) => length > 1);
+  const words = [...placesOf(encoding.word_ids)].filter(([word, { length }]) => word >= 0 && length > 1).map(([, places]) => places);
   if (!words.length) throw new NotShown(["no_split", {}]);
   return { most: best(words, ({ length }) => length), words };
 }
@@ -172,43 +167,39 @@ interface Hidden {
 // The bits of each place when it is hidden, beside those hidden in `ids`, and the best word there.
 function surprises(texts: Texts, ids: number[], places: number[]): { place: number; bits: number; word: string; p: number }[] {
   return places.map((place) => {
-    const one = { place, bits: 0, word: "", p: 0 };
-    texts.predict(ids.map((id, at) => (at === place ? texts.mask : id)), [place], (probabilities) => {
-      const top = argmax(probabilities);
-      Object.assign(one, { bits: -Math.log2(probabilities[ids[place]]), word: texts.vocab[top], p: probabilities[top] });
-    });
-    return one;
+    const probabilities = texts.predict(ids.map((id, at) => (at === place ? texts.mask : id)), place);
+    const top = argmax(probabilities);
+    return { place, bits: -Math.log2(probabilities[ids[place]]), word: texts.vocab[top], p: probabilities[top] };
   });
+}
+
+// Those of some places whose token is a whole word, and those of these that are letters alone.
+function wholeWords({ encoding: { word_ids, tokens } }: Texts, places: number[]): { whole: number[]; words: number[] } {
+  const whole = places.filter((place) => word_ids.indexOf(word_ids[place]) === word_ids.lastIndexOf(word_ids[place]));
+  return { whole, words: whole.filter((place) => /^\p{L}+$/u.test(tokens[place])) };
 }
 
 // Of some words, the one that is predicted best; `suggest_mask` of surprise.py.
 function suggested(texts: Texts, masked: number[], isUnique: boolean, most: number): number {
-  const { encoding: { word_ids, tokens } } = texts;
   const ids = texts.masked(masked);
   const places = texts.own.filter((place) => ids[place] !== texts.mask);
   if (!places.length) throw new Error("the text has no token to mask. Write at least one more word");
-  const letters = (place: number) => [...tokens[place]].length;
-  const count = <Each>(list: Each[], one: Each) => list.filter((each) => each === one).length;
-  const whole = places.filter((place) => count(word_ids, word_ids[place]) === 1);
-  const alphabetic = whole.filter((place) => /^\p{L}+$/u.test(tokens[place]));
-  const long = alphabetic.filter((place) => letters(place) >= LONG_ENOUGH);
-  let words = long.length ? long : alphabetic;
-  const once = words.filter((place) => count(ids, ids[place]) === 1);
-  if (isUnique && once.length) words = once;
-  const [among] = [words, whole, places].filter(({ length }) => length);
-  const tried = [...among].sort((a, b) => letters(b) - letters(a)).slice(0, most);
+  const { whole, words } = wholeWords(texts, places);
+  const long = words.filter((place) => texts.numLetters(place) >= LONG_ENOUGH);
+  const usual = long.length ? long : words;
+  const once = isUnique ? usual.filter((place) => ids.indexOf(ids[place]) === ids.lastIndexOf(ids[place])) : [];
+  const [among] = [once, usual, whole, places].filter(({ length }) => length);
+  const tried = among.toSorted((a, b) => texts.numLetters(b) - texts.numLetters(a)).slice(0, most);
   return best(surprises(texts, ids, tried), ({ bits }) => -bits).place;
 }
 
 // `example_mask` of surprise.py.
 function example(texts: Texts): number {
   if (texts.length <= MOST_FOR_EXAMPLE) return suggested(texts, [], true, MOST_TRIED_FOR_EXAMPLE);
-  const { tokens, word_ids } = texts.encoding;
   const places = texts.own.slice(0, MOST_FOR_EXAMPLE);
-  const whole = places.filter((place) => word_ids.filter((word) => word === word_ids[place]).length === 1);
-  const words = whole.filter((place) => /^\p{L}+$/u.test(tokens[place]));
+  const { whole, words } = wholeWords(texts, places);
   const [among] = [words, whole, places].filter(({ length }) => length);
-  return best(among, (place) => [...tokens[place]].length);
+  return best(among, (place) => texts.numLetters(place));
 }
 
 /** The word that the app's pages hide where none is; none beside a typed [MASK]. */
@@ -221,17 +212,14 @@ export function wordToHide(reader: Reader, first: string, second: string | null)
 function hide(texts: Texts): Hidden {
   const { encoding: { input_ids }, mask, vocab } = texts;
   const position = texts.isMaskTyped ? input_ids.indexOf(mask) : example(texts);
-  const one: Hidden = { position, facts: {}, words: [], chances: [], original: null };
-  texts.predict(texts.masked([position]), [position], (probabilities) => {
-    const top = largest(probabilities, NUM_BEST);
-    one.words = top.map((id) => vocab[id]);
-    one.chances = top.map((id) => probabilities[id]);
-    if (texts.isMaskTyped) return;
-    const p = probabilities[input_ids[position]];
-    one.original = { p, rank: 1 + probabilities.reduce((more, each) => more + Number(each > p), 0) };
-  });
-  one.facts = { token: texts.token(position), position, best: one.words[0], p: one.chances[0] };
-  return one;
+  const probabilities = texts.predict(texts.masked([position]), position);
+  const top = largest(probabilities, NUM_BEST);
+  const [words, chances] = [top.map((id) => vocab[id]), top.map((id) => probabilities[id])];
+  const p = probabilities[input_ids[position]];
+  return {
+    position, words, chances, facts: { token: texts.token(position), position, best: words[0], p: chances[0] },
+    original: texts.isMaskTyped ? null : { p, rank: 1 + probabilities.filter((each) => each > p).length },
+  };
 }
 
 function originalOf({ original }: Hidden, { vocab, mask }: Texts): { rank: number; p: number } {
@@ -244,11 +232,9 @@ function withoutRight(texts: Texts): Found {
   const shown = texts.own.filter((place) => texts.encoding.input_ids[place] !== texts.mask);
   const after = shown.filter((place) => place > position);
   if (!after.length) throw new NotShown(["last_word", {}]);
-  const left = { best_left: "", p_left: 0, p_still: 0 };
-  texts.predict(texts.masked(shown.filter((place) => place >= position)), [position], (probabilities) => {
-    const top = argmax(probabilities);
-    Object.assign(left, { best_left: texts.vocab[top], p_left: probabilities[top], p_still: probabilities[idOf(texts, facts.best)] });
-  });
+  const probabilities = texts.predict(texts.masked(shown.filter((place) => place >= position)), position);
+  const top = argmax(probabilities);
+  const left = { best_left: texts.vocab[top], p_left: probabilities[top], p_still: probabilities[idOf(texts, facts.best)] };
   const name = Number(facts.p) - left.p_still >= ALIKE_PROBABILITIES ? "other" : "same";
   return found(name, { ...facts, num_after: after.length, ...left, points: SMALL_POINTS });
 }
@@ -269,13 +255,13 @@ function filledFirst(texts: Texts): Found {
   const filled: { place: number; word: string; p: number }[] = [];
   let still = 0;
   while (left.length) {
-    const tops: { place: number; id: number; p: number }[] = [];
-    texts.predict(ids, left, (probabilities, place) => {
+    const tops = left.map((place) => {
+      const probabilities = texts.predict(ids, place);
       const top = argmax(probabilities);
       if (!filled.length) alone.set(place, { word: vocab[top], p: probabilities[top] });
       still = probabilities[idOf(texts, alone.get(place)?.word ?? vocab[top])]; // of the last gap in the end
       const id = largest(probabilities, isSpecial.size + 1).find((each) => !isSpecial.has(each)) ?? top;
-      tops.push({ place, id, p: probabilities[id] });
+      return { place, id, p: probabilities[id] };
     });
     const { place, id, p } = best(tops, (one) => one.p);
     filled.push({ place, word: vocab[id], p });

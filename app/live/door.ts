@@ -1,6 +1,6 @@
 // What the door of a live page shows: a text with its gaps and the guesses for them, as told.py of the app's door has it.
 
-import { percent } from "../parts/browser/text";
+import { percent, placesOf } from "../parts/browser/text";
 import type { DoorData } from "../parts/door/door";
 import type { Guess, Result } from "./reader";
 
@@ -50,13 +50,8 @@ export function placesOfWords({ texts, typed }: Pick<Read, "texts" | "typed">, s
 // A [MASK] that was typed is no word.
 function wordsOf({ texts, typed }: Pick<Read, "texts" | "typed">): Word[] {
   const { tokens, text_ids, word_ids, offsets } = typed;
-  const byWord = new Map<string, number[]>();
-  tokens.forEach((token, place) => {
-    if (text_ids[place] < 0 || token === "[MASK]") return;
-    const key = `${text_ids[place]} ${word_ids[place]}`;
-    byWord.set(key, [...(byWord.get(key) ?? []), place]);
-  });
-  return [...byWord.values()].map((places) => {
+  const words = [...placesOf(word_ids)].filter(([word, [first]]) => word >= 0 && tokens[first] !== "[MASK]");
+  return words.map(([, places]) => {
     const [textId, start, end] = [text_ids[places[0]], offsets[places[0]][0], offsets[places[places.length - 1]][1]];
     return { name: [...(texts[textId] ?? "")].slice(start, end).join(""), textId, start, end, places };
   });

@@ -2,10 +2,10 @@
 
 import type { Bytes } from "../parts/browser/data_blocks";
 import { decimal } from "../parts/browser/numbers";
-import { range } from "../parts/browser/text";
+import { placesOf, range } from "../parts/browser/text";
 import { encoder } from "../parts/canvas/shared/transport";
 import { NUM_BANDS, type Column, type GlanceHeader, type Step, type Word, type Words } from "../parts/walk/model";
-import { pack, thumbnails, wordsOf } from "./messages";
+import { encode, pack, THUMBNAIL_SIZE, thumbnails, wordsOf } from "./messages";
 import type { Floats } from "./network/arithmetic";
 import type { Activations } from "./network/bert";
 import { largest, type Reader, type Result } from "./reader";
@@ -28,7 +28,6 @@ export interface GlanceLook extends Pick<GlanceHeader, "parts" | "pages" | "kind
 }
 
 const NUM_WORDS = 5; // that are shown at each mask
-const THUMBNAIL_SIZE = 48; // most cells on a side of a head's picture
 const FULL_COLOUR = 0.995; // share of the absolute values of a column below its strongest colour
 const MOST_ROWS = 128; // for longer inputs, the middle is folded
 
@@ -54,15 +53,15 @@ export function glanceMessage(reader: Reader, { texts: [first, second], typed, e
   const ids = encoding.input_ids;
   const masks = bert.hasMaskedWords ? ids.flatMap((id, place) => (id === mask ? [place] : [])) : [];
   const rows = rowsToDraw(text_ids, masks);
-  const { num_attention_heads: numHeads, hidden_size: width } = bert.config;
+  const { num_hidden_layers: numLayers, num_attention_heads: numHeads, hidden_size: width } = bert.config;
   const table = Float32Array.from(look.decoding);
-  const encode = encoder(table);
+  const code = encoder(table);
   const size = Math.min(ids.length, THUMBNAIL_SIZE);
-  const heads: Uint8Array[] = [];
-  const links: Uint8Array[] = [];
-  const run = reader.run(ids, segment_ids, (weights) => {
-    heads.push(coded(thumbnails(weights, numHeads, ids.length, size), encode));
-    links.push(coded(meansOf(weights, numHeads, ids.length, rows), encode));
+  const heads = new Uint8Array(numLayers * numHeads * size ** 2);
+  const links = new Uint8Array(numLayers * rows.length ** 2);
+  const run = reader.run(ids, segment_ids, (weights, layer) => {
+    encode(thumbnails(weights, numHeads, ids.length, size), code, heads.subarray(layer * numHeads * size ** 2));
+    encode(meansOf(weights, numHeads, ids.length, rows), code, links.subarray(layer * rows.length ** 2));
   });
   const drawn: Drawn = { ids, tokens: ids.map((id) => vocab[id]), textIds: text_ids, run, neurons: bert.neurons(0, run.halves[0]), width };
 
@@ -92,7 +91,7 @@ export function glanceMessage(reader: Reader, { texts: [first, second], typed, e
   values.opening = fill(look.phrases[predictions.length ? "masked" : "nothing"], values);
   const steps = look.outline.filter(({ part }) => (part !== "pair" || pair) && (part !== "words" || predictions.length))
     .map((step) => ({ ...step, text: fill(step.text, values) }));
-  const { columns, bands } = vectorColumns(drawn, rows, bert.config.num_hidden_layers);
+  const { columns, bands } = vectorColumns(drawn, rows, numLayers);
   const header: GlanceHeader = {
     tokens: rows.map((place) => drawn.tokens[place]), positions: rows, text_ids: rows.map((place) => text_ids[place]),
     num_tokens: ids.length,
@@ -100,7 +99,7 @@ export function glanceMessage(reader: Reader, { texts: [first, second], typed, e
       const isDrawn = range(word.last - word.first + 1).every((k) => rowOf.has(word.first + k));
       return isDrawn ? [{ text: word.text, first: rowOf.get(word.first) ?? 0, last: rowOf.get(word.last) ?? 0 }] : [];
     }),
-    num_layers: heads.length, num_heads: numHeads, size, columns,
+    num_layers: numLayers, num_heads: numHeads, size, columns,
     predictions: predictions.flatMap((each) => {
       const row = rowOf.get(each.position);
       return row === undefined ? [] : [{ ...each, row }];
@@ -111,8 +110,7 @@ export function glanceMessage(reader: Reader, { texts: [first, second], typed, e
     },
     parts: look.parts, pages: look.pages, broken: [], kinds: look.kinds, accent: look.accent, steps, step: 0,
   };
-  return pack(header, bands, joined(heads), joined(links), table, Uint8Array.from(look.diverging),
-    new Uint8Array(Math.ceil((heads.length * rows.length ** 2) / 8)));
+  return pack(header, bands, heads, links, table, Uint8Array.from(look.diverging), new Uint8Array(Math.ceil(links.length / 8)));
 }
 
 // All places, or both ends and what must not be folded; `rows_to_draw` of vector_strips.py.
@@ -186,23 +184,6 @@ function meansOf(weights: Floats, numHeads: number, length: number, rows: number
   return means;
 }
 
-// A loop: `Uint8Array.from` would keep each number as an object for a while.
-function coded(weights: Float32Array, encode: (weight: number) => number): Uint8Array {
-  const codes = new Uint8Array(weights.length);
-  for (let k = 0; k < codes.length; k++) codes[k] = encode(weights[k]);
-  return codes;
-}
-
-function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const out = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
-  }
-  return out;
-}
-
 // ---- the sentences of the walk ----
 
 type Answer = Pick<Words, "original" | "words"> & { position: number; probabilities: number[] };
@@ -225,13 +206,9 @@ function cutOf(tokens: string[], words: Word[], predictions: Answer[], { phrases
 // What the layers do to two vectors of one word, if a word stands twice: to those that end furthest apart.
 function changeOf(drawn: Drawn, { phrases }: GlanceLook): string {
   const { ids, tokens, textIds, run: { hiddenStates } } = drawn;
-  const places = new Map<number, number[]>();
-  tokens.forEach((token, place) => {
-    if (textIds[place] < 0 || [...token].length < 4 || !/^\p{L}+$/u.test(token)) return;
-    places.set(ids[place], [...(places.get(ids[place]) ?? []), place]);
-  });
+  const isWord = (place: number) => textIds[place] >= 0 && /^\p{L}{4,}$/u.test(tokens[place]);
   const last = hiddenStates[hiddenStates.length - 1];
-  const pairs = [...places.values()].filter((same) => same.length > 1)
+  const pairs = [...placesOf(ids).values()].map((same) => same.filter(isWord)).filter(({ length }) => length > 1)
     .map((same) => [same[0], same[same.length - 1]]).map(([a, b]) => ({ a, b, after: cosine(last, a, b, drawn.width) }));
   if (!pairs.length) return phrases.context;
   const { a, b, after } = pairs.reduce((best, one) => (one.after < best.after ? one : best));

@@ -252,11 +252,13 @@ export class Guide {
     const { language } = this;
     const options = optionsOf(step, found, language);
     const verdict = element("div", { className: "verdict", role: "status" });
-    const before = this.answers.get(step);
+    const known = this.answers.get(step);
+    const before = !options.length || options.some(({ name }) => name === known) ? known : undefined;
     const show = (chosen: Fact) => verdict.replaceChildren(...this.verdict(step, judge(step, found, chosen, language)));
-    const [box, chosen, put] = this.box(step, options);
-    const check = this.button("check", () => {
-      const answer = chosen();
+    const answered = (event: Event) => {
+      event.preventDefault();
+      const [given] = [...new FormData(form).values()].map(String);
+      const answer = options.length ? given || null : this.typed(step, given);
       if (answer === null) {
         verdict.textContent = this.words(options.length ? "pick_first" : "number_first");
         return;
@@ -264,63 +266,53 @@ export class Guide {
       this.answers.set(step, answer);
       show(answer);
       this.note(lesson, judge(step, found, answer, language).isRight);
-    }, "primary");
-    if (before !== undefined && (!options.length || options.some(({ name }) => name === before))) {
-      put(before);
-      show(before);
-    }
+    };
+    const check = this.button("check", () => form.requestSubmit(), "primary");
+    const form = element("form", { onsubmit: answered },
+      element("fieldset", {}, element("legend", {}, ...marked(step.question, found.facts)), this.box(step, options, before)), check);
+    if (before !== undefined) show(before);
     return [
       element("p", {}, ...marked(step.text, found.facts)),
       ...(step.elsewhere ? [element("p", { className: "note", textContent: this.words("elsewhere", { page: step.elsewhere }) })] : []),
       this.button("picture_again", () => this.showPicture(true)),
-      element("form", {
-        onsubmit: (event: Event) => {
-          event.preventDefault();
-          check.click();
-        },
-      },
-        element("fieldset", {}, element("legend", {}, ...marked(step.question, found.facts)), box), check),
-      verdict,
+      form, verdict,
     ];
   }
 
-  // What the learner answers with, what is answered, and what puts an answer in.
-  private box(step: Step, options: { name: string; text: string }[]): [HTMLElement, () => Fact | null, (answer: Fact) => void] {
+  private typed(step: Step, text: string): number | null {
+    return typedNumber(text, this.language.code, asksPercent(step.question));
+  }
+
+  // What the learner answers with; `before`: what was answered.
+  private box(step: Step, options: { name: string; text: string }[], before: Fact | undefined): HTMLElement {
     if (!options.length) {
       const heard = element("p", { className: "note", role: "status" });
-      const read = () => typedNumber(input.value, this.language.code, asksPercent(step.question));
       const input = element("input", {
-        type: "text", inputMode: "decimal", name: "number", maxLength: 60, ariaLabel: this.words("number"), placeholder: this.words("type_number"),
+        type: "text", inputMode: "decimal", name: "number", maxLength: 60, value: before ?? "",
+        ariaLabel: this.words("number"), placeholder: this.words("type_number"),
         onchange: () => {
-          const number = read();
+          const number = this.typed(step, input.value);
           heard.textContent = /^([+-]?\d+(\.\d+)?)?$/.test(input.value.trim()) && number !== null || !input.value.trim() ? ""
             : number === null ? this.words("no_number") : this.words("read_as", { number: String(number) });
         },
       });
-      return [element("div", {}, input, heard), read, (answer) => { input.value = String(answer); }];
+      return element("div", {}, input, heard);
     }
     if (options.length <= MOST_RADIOS) {
-      const radios = options.map(({ name, text }) => ({
-        name, input: element("input", { type: "radio", name: "lesson-choice", value: name }), text,
-      }));
-      const box = element("div", { className: "choices" },
-        ...radios.map(({ input, text }) => element("label", {}, input, element("bdi", { textContent: legible(text) }))));
-      return [box, () => radios.find(({ input }) => input.checked)?.name ?? null,
-        (answer) => { for (const { name, input } of radios) input.checked = name === answer; }];
+      return element("div", { className: "choices" }, ...options.map(({ name, text }) => element("label", {},
+        element("input", { type: "radio", name: "lesson-choice", value: name, checked: name === before }),
+        element("bdi", { textContent: legible(text) }))));
     }
     const select = element("select", { name: "choice", ariaLabel: this.words("choice") },
       element("option", { value: "", textContent: this.words("pick") }),
-      ...options.map(({ name, text }) => element("option", { value: name, textContent: legible(text) })));
-    const put = (answer: Fact) => { select.value = String(answer); };
-    const clicked = () => {
-      const { token, hidden } = this.host.state();
-      return step.page === "masked-words" ? hidden?.[hidden.length - 1] : token;
-    };
+      ...options.map(({ name, text }) => element("option", { value: name, textContent: legible(text), selected: name === before })));
+    if (step.page === "attention") return element("div", {}, select);
     const take = this.button("click", () => {
-      const name = String(clicked() ?? "");
-      if (options.some((option) => option.name === name)) put(name);
+      const { token, hidden } = this.host.state();
+      const clicked = String((step.page === "masked-words" ? hidden?.[hidden.length - 1] : token) ?? "");
+      if (options.some(({ name }) => name === clicked)) select.value = clicked;
     });
-    return [element("div", {}, select, ...(step.page === "attention" ? [] : [take])), () => select.value || null, put];
+    return element("div", {}, select, take);
   }
 
   private verdict({ answer }: Step, { isRight, yours, models, why, facts }: Verdict): HTMLElement[] {
@@ -372,9 +364,7 @@ function marked(text: string, facts: Record<string, Fact>): (Node | string)[] {
 
 function stored(): Record<string, string> {
   try {
-    const found: unknown = JSON.parse(sessionStorage.getItem(STORE) ?? "{}");
-    return typeof found === "object" && found !== null
-      ? Object.fromEntries(Object.entries(found).filter((entry): entry is [string, string] => typeof entry[1] === "string")) : {};
+    return JSON.parse(sessionStorage.getItem(STORE) ?? "{}") as Record<string, string>;
   } catch {
     return {};
   }

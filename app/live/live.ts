@@ -7,7 +7,7 @@ import { onSchemeChange } from "../parts/browser/colours";
 import type { Mounted } from "../parts/browser/component";
 import { element } from "../parts/browser/elements";
 import type { Bytes } from "../parts/browser/data_blocks";
-import { legible, percent } from "../parts/browser/text";
+import { legible, percent, placesOf } from "../parts/browser/text";
 import { changeHeader } from "../parts/canvas/shared/transport";
 import door, { type Deed } from "../parts/door/door";
 import glance, { type OpenedPart } from "../parts/walk/drawing";
@@ -112,33 +112,32 @@ class LivePage {
     const start = settings.examples[0];
     this.state = readState(location.hash, { ...START, first: start.first, second: start.second, hidden: start.hidden });
     this.hiddenIn = [this.state.first, this.state.second];
-    const holders: Record<string, HTMLElement> = {};
-    const shadow = (name: keyof Settings["styles"], id: string = name) => {
-      holders[id] = element("div", { className: "holder-of-view" });
-      const root = holders[id].attachShadow({ mode: "open" });
+    const shadow = (name: keyof Settings["styles"]) => {
+      const root = element("div", { className: "holder-of-view" }).attachShadow({ mode: "open" });
       const sheet = new CSSStyleSheet(); // which a policy without inline styles allows
       sheet.replaceSync(settings.styles[name] + (name === "door" ? "header { display: none; }" : "")); // the page has its own
       root.adoptedStyleSheets = [sheet];
       return root;
     };
-    this.places = {
+    const places = this.places = {
       door: shadow("door"), glance: shadow("glance"), strip: shadow("strip"), steps: shadow("steps"), overview: shadow("overview"), lines: shadow("lines"),
-      map: shadow("map"), mask: shadow("strip", "mask"),
+      map: shadow("map"), mask: shadow("strip"),
     };
     this.kinds = this.viewButtons();
     this.sections = {
-      glance: section("glance", "", holders.glance),
+      glance: section("glance", "", hostOf(places.glance)),
       tokens: section("tokens", "A word that is not in the vocabulary is cut into the longest pieces that are. Choose a token.",
-        holders.strip, holders.steps),
+        hostOf(places.strip), hostOf(places.steps)),
       attention: section("attention", "Rows are layers, columns are heads. Choose a head.",
-        holders.overview, this.kinds, holders.lines, holders.map),
-      "masked-words": section("masked-words", "Choose tokens to hide them; the network guesses what stood there.", holders.mask, this.guesses),
+        hostOf(places.overview), this.kinds, hostOf(places.lines), hostOf(places.map)),
+      "masked-words": section("masked-words", "Choose tokens to hide them; the network guesses what stood there.", hostOf(places.mask), this.guesses),
       pairs: section("pairs", "", this.next),
     };
     const views = [this.form(), this.status, this.error, ...settings.pages.map((page) => this.sections[page])];
     this.guide = settings.guide.length ? this.guideOf(settings.guide) : null;
-    holders.door.className = "at-door";
-    root.before(holders.door);
+    const atDoor = hostOf(places.door);
+    atDoor.className = "at-door";
+    root.before(atDoor);
     root.append(...(this.guide ? [this.guide.root, element("div", { className: "views" }, ...views)] : views));
     root.classList.toggle("guided", this.guide !== null);
     onSchemeChange(() => {
@@ -178,7 +177,11 @@ class LivePage {
   private guideOf(languages: Language[]): Guide {
     return new Guide(languages, {
       state: () => this.state,
-      change: (values) => this.put(values),
+      change: (values) => {
+        const { first, second } = { ...this.state, ...values };
+        this.change(values, "hidden" in values ? [first, second] : this.hiddenIn);
+        if ("layer" in values) this.send({ choice: this.choice() });
+      },
       show: (page, isAsked) => this.showSection(page as PageName, isAsked),
       ask: (answer, given) => {
         const { first, second } = this.state;
@@ -186,21 +189,6 @@ class LivePage {
         return this.opened !== null;
       },
     });
-  }
-
-  // What a lesson chooses; the network is asked only if it concerns what it computes.
-  private put(values: Partial<State>): void {
-    const before = JSON.stringify(this.question());
-    this.state = { ...this.state, ...values };
-    if ("hidden" in values) this.hiddenIn = [this.state.first, this.state.second];
-    this.fill();
-    if (JSON.stringify(this.question()) !== before) {
-      this.ask();
-      return;
-    }
-    this.writeAddress();
-    this.draw();
-    if ("layer" in values && this.opened) this.send({ choice: this.choice() });
   }
 
   private send(asked: Asked): void {
@@ -226,9 +214,7 @@ class LivePage {
       ariaLabel: "Examples",
       onchange: () => {
         const { first, second, hidden } = this.settings.examples[Number(examples.value)];
-        this.hiddenIn = [first, second];
-        this.change({ first, second, hidden, token: null });
-        this.fill();
+        this.change({ first, second, hidden, token: null }, [first, second]);
       },
     }, ...this.settings.examples.map(({ name }, k) => element("option", { value: String(k), textContent: name })));
     const swap = element("button", {
@@ -236,7 +222,6 @@ class LivePage {
       onclick: () => {
         const { first, second } = this.state;
         this.change({ first: second ?? "", second: first || null, hidden: null, token: null });
-        this.fill();
       },
     });
     return element("form", { className: "texts", onsubmit: (event: Event) => event.preventDefault() },
@@ -255,9 +240,13 @@ class LivePage {
     for (const input of this.kinds.querySelectorAll("input")) input.checked = input.value === this.state.view;
   }
 
-  private change(values: Partial<State>, isNewQuestion = true): void {
+  // Changes what is chosen; the network is asked only if it concerns what it computes.
+  private change(values: Partial<State>, hiddenIn = this.hiddenIn): void {
+    const before = JSON.stringify(this.question());
     this.state = { ...this.state, ...values };
-    if (isNewQuestion) this.ask();
+    this.hiddenIn = hiddenIn;
+    this.fill();
+    if (JSON.stringify(this.question()) !== before) this.ask();
     else {
       this.writeAddress();
       this.draw();
@@ -352,7 +341,7 @@ class LivePage {
     const cut = encoding.num_cut ? ` The last ${encoding.num_cut} did not fit and were left out.` : "";
     this.status.textContent = `${result.numTokens} tokens, computed here in ${Math.max(1, Math.round(result.milliseconds))} ms.${cut}`;
     const token = state.token !== null && state.token < result.numTokens ? state.token : usualToken(result);
-    tokenStrip(this.mounted(this.places.strip, stripOf(result, this.settings.kinds, token, places), { picked: (value) => this.change({ token: value as number }, false) }));
+    tokenStrip(this.mounted(this.places.strip, stripOf(result, this.settings.kinds, token, places), { picked: (value) => this.change({ token: value as number }) }));
     this.drawSteps(result, token);
     this.sections["masked-words"].hidden = !opened.hasMaskedWords;
     const toggle = (value: unknown) => {
@@ -432,7 +421,7 @@ class LivePage {
   private openPart({ part, position, layer, head }: OpenedPart): void {
     const page = PAGE_OF_PART[part];
     if (this.sections[page].hidden) return;
-    if (page === "tokens") this.change({ token: position }, false);
+    if (page === "tokens") this.change({ token: position });
     else if (page === "attention") this.choose({ layer: layer ?? 0, heads: head === null ? [] : [head] });
     this.showSection(page, true);
   }
@@ -485,12 +474,9 @@ function section(page: PageName, text: string, ...children: HTMLElement[]): HTML
 
 // The first token of the word with most pieces, or of the last word.
 function usualToken({ encoding: { word_ids, text_ids } }: Result): number {
-  const counts = new Map<number, number[]>();
-  word_ids.forEach((word, place) => {
-    if (text_ids[place] >= 0) counts.set(word, [...(counts.get(word) ?? []), place]);
-  });
-  const longest = [...counts.values()].reduce((best, own) => (own.length >= best.length ? own : best), [] as number[]);
-  return longest[0] ?? 0;
+  const words = [...placesOf(word_ids).values()].filter(([first]) => text_ids[first] >= 0);
+  const [first = 0] = words.reduce<number[]>((best, own) => (own.length >= best.length ? own : best), []);
+  return first;
 }
 
 function drawGuess({ original, words, probabilities, own, lens, place }: Guess): HTMLElement {

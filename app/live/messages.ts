@@ -1,7 +1,7 @@
 // What the app's views are sent, made of what the network computed: as the Python modules beside the views make it.
 
 import type { Bytes } from "../parts/browser/data_blocks";
-import { quickEncoder } from "../parts/canvas/shared/transport";
+import { quickEncoder, withHeader } from "../parts/canvas/shared/transport";
 import type { StripData } from "../parts/token_strip/facts";
 import { range } from "../parts/browser/text";
 import { HeadMeasures } from "./measures";
@@ -40,7 +40,8 @@ export interface Heads extends Pick<Choice, "view"> {
   message: Bytes;
 }
 
-const THUMBNAIL_SIZE = 48;
+/** Most cells on a side of a head's picture. */
+export const THUMBNAIL_SIZE = 48;
 
 export class Messages implements Viewer {
   private readonly colours: Uint8Array<ArrayBuffer>;
@@ -57,10 +58,6 @@ export class Messages implements Viewer {
     this.code = quickEncoder(this.decoding);
   }
 
-  private encode(weights: Float32Array, codes: Uint8Array): void {
-    for (let k = 0; k < weights.length; k++) codes[k] = this.code(weights[k]);
-  }
-
   // ---- while a text is computed ----
 
   start(encoding: Encoding, isMark: boolean[]): void {
@@ -74,7 +71,7 @@ export class Messages implements Viewer {
     const { numHeads } = this.opened;
     const length = Math.sqrt(attention.length / numHeads);
     this.measures?.add(attention);
-    this.encode(thumbnails(attention, numHeads, length, this.size), this.pictures.subarray(layer * numHeads * this.size ** 2));
+    encode(thumbnails(attention, numHeads, length, this.size), this.code, this.pictures.subarray(layer * numHeads * this.size ** 2));
   }
 
   // ---- the messages ----
@@ -106,7 +103,7 @@ export class Messages implements Viewer {
       ...header, look: this.look.lines, layer, sent: range(this.opened.numHeads), broken: [],
       colours: this.look.head_colours, mean_colour: this.look.accent,
     }, weights.length, 4 * this.decoding.length, 0);
-    this.encode(weights, blocks[0]);
+    encode(weights, this.code, blocks[0]);
     blocks[1].set(bytesOf(this.decoding));
     return message;
   }
@@ -166,16 +163,17 @@ function packed(header: object, ...sizes: number[]): { message: Bytes; blocks: B
     places.push([size, length]);
     size += Math.ceil(length / 4) * 4;
   }
-  const text = new TextEncoder().encode(JSON.stringify({ ...header, blocks: places }));
-  const start = 4 + Math.ceil(text.length / 4) * 4;
-  const message = new Uint8Array(start + size).fill(32, 4, start);
-  new DataView(message.buffer).setUint32(0, start - 4, true);
-  message.set(text, 4);
+  const { message, start } = withHeader({ ...header, blocks: places }, size);
   return { message, blocks: places.map(([from, length]) => message.subarray(start + from, start + from + length)) };
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView<ArrayBuffer>): Bytes {
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+// Puts the codes of weights into an array, from its start. A loop: `Uint8Array.from` keeps each number as an object for a while.
+export function encode(weights: Float32Array, code: (weight: number) => number, codes: Uint8Array): void {
+  for (let k = 0; k < weights.length; k++) codes[k] = code(weights[k]);
 }
 
 // Each head small: a cell is the largest weight of its block, [H, S, S].

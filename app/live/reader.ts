@@ -153,7 +153,7 @@ export class Reader {
     const input = JSON.stringify([input_ids, segment_ids]);
     if (this.inShown === input) return this.shown.activations(input_ids.length);
     this.inShown = input;
-    this.viewer?.start(encoding, tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.isPunctuation(c))));
+    this.viewer?.start(encoding, tokens.map((token) => [...token.replace(/^##/, "")].every((c) => this.characters.is(c, "punctuation"))));
     return this.bert.run(input_ids, segment_ids, this.shown, (weights, layer) => {
       this.atLayer = { layer, weights };
       this.viewer?.layer(weights, layer);
@@ -244,7 +244,7 @@ function movedPlaces({ tokens: before }: Encoding, { tokens: after }: Encoding, 
 }
 
 // The places of the largest numbers, the largest first.
-export function largest(values: Floats, count: number): number[] {
+export function largest(values: ArrayLike<number>, count: number): number[] {
   const best: number[] = [];
   for (let k = 0; k < values.length; k++) {
     if (best.length === count && values[k] <= values[best[count - 1]]) continue;

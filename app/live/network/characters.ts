@@ -3,12 +3,9 @@
 /** Runs of code points: first and last of each, one after the other. */
 type Ranges = number[];
 
-export interface CharacterTables {
-  removed: Ranges;
-  whitespace: Ranges;
-  chinese: Ranges;
-  accent: Ranges;
-  punctuation: Ranges;
+type Kind = "removed" | "whitespace" | "chinese" | "accent" | "punctuation";
+
+export interface CharacterTables extends Record<Kind, Ranges> {
   /** Code points, and what each becomes. */
   lower: [string[], string[]];
   decompose: [string[], string[]];
@@ -30,11 +27,9 @@ export class Characters {
     this.ranks = mapping(tables.rank);
   }
 
-  isRemoved(character: string): boolean { return within(character, this.tables.removed); }
-  isWhitespace(character: string): boolean { return within(character, this.tables.whitespace); }
-  isChinese(character: string): boolean { return within(character, this.tables.chinese); }
-  isAccent(character: string): boolean { return within(character, this.tables.accent); }
-  isPunctuation(character: string): boolean { return within(character, this.tables.punctuation); }
+  is(character: string, kind: Kind): boolean {
+    return within(character, this.tables[kind]);
+  }
 
   lower(character: string): string {
     return this.lowers.get(character) ?? character;

@@ -142,10 +142,10 @@ export class WordPiece {
 
   private normalize(letters: Placed[]): Placed[] {
     const { characters, settings } = this;
-    let now = letters.filter(({ text }) => !characters.isRemoved(text))
-      .map((letter) => (characters.isWhitespace(letter.text) ? { ...letter, text: " " } : letter));
+    let now = letters.filter(({ text }) => !characters.is(text, "removed"))
+      .map((letter) => (characters.is(letter.text, "whitespace") ? { ...letter, text: " " } : letter));
     if (settings.tokenize_chinese_chars) {
-      now = now.flatMap((letter) => (characters.isChinese(letter.text)
+      now = now.flatMap((letter) => (characters.is(letter.text, "chinese")
         ? [{ ...letter, text: " " }, letter, { ...letter, text: " " }] : [letter]));
     }
     if (settings.strip_accents) now = this.stripAccents(now);
@@ -169,7 +169,7 @@ export class WordPiece {
       if (parts[start].rank) run.sort((a, b) => a.rank - b.rank);
       for (const { part, isFirst } of run) {
         if (isFirst) place = letters[next++];
-        if (!characters.isAccent(part)) stripped.push({ ...place, text: part });
+        if (!characters.is(part, "accent")) stripped.push({ ...place, text: part });
       }
       start = end;
     }
@@ -181,11 +181,11 @@ export class WordPiece {
     const words: Placed[][] = [];
     let isOpen = false;
     for (const letter of letters) {
-      const isMark = this.characters.isPunctuation(letter.text);
-      if (this.characters.isWhitespace(letter.text)) isOpen = false;
+      const isMark = this.characters.is(letter.text, "punctuation");
+      if (this.characters.is(letter.text, "whitespace")) isOpen = false;
       else if (isOpen && !isMark) words[words.length - 1].push(letter);
       else words.push([letter]);
-      if (!this.characters.isWhitespace(letter.text)) isOpen = !isMark;
+      if (!this.characters.is(letter.text, "whitespace")) isOpen = !isMark;
     }
     return words;
   }

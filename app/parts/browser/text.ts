@@ -52,6 +52,13 @@ export function range(number: number): number[] {
   return Array.from({ length: number }, (_, k) => k);
 }
 
+// The places of each entry of a list.
+export function placesOf<Entry>(list: Entry[]): Map<Entry, number[]> {
+  const places = new Map<Entry, number[]>();
+  list.forEach((entry, place) => places.set(entry, [...(places.get(entry) ?? []), place]));
+  return places;
+}
+
 // A text of ours in the visitor's language, of which the page holds the words (app/shell/words); else as it is.
 // `facts` fill its braces.
 export function said(text: string, facts: Record<string, string | number> = {}): string {

@@ -4,7 +4,7 @@ import "./token_strip.css";
 
 import type { Mounted } from "../browser/component";
 import { hexRgb, inkOver } from "../browser/colours";
-import { element, kept } from "../browser/elements";
+import { element, kept, replaceKeepingFocus } from "../browser/elements";
 import { said } from "../browser/text";
 import { moveFocus } from "./arrow_keys";
 import { colorOf, countText, details, joins, legendEntries, type StripData } from "./facts";
@@ -13,7 +13,6 @@ const PREFIX = "##";
 
 export default function component({ parentElement, data, setTriggerValue }: Mounted<StripData>): void {
   const root = kept(parentElement, "strip");
-  const focused = focusedIndex(root);
   const scrolled = root.querySelector(".words")?.scrollTop ?? 0;
   const facts = element("div", { className: "facts" });
   const tell = (token: number) => facts.replaceChildren(...factsOf(data, token));
@@ -25,18 +24,11 @@ export default function component({ parentElement, data, setTriggerValue }: Moun
   }, ...wordBoxes(data, buttons));
   const active = Math.max(0, Math.min(data.selected, buttons.length - 1));
   buttons.forEach((button, token) => { button.tabIndex = token === active ? 0 : -1; });
-  root.replaceChildren(legend(data), words, facts);
+  replaceKeepingFocus(root, "data-token", legend(data), words, facts);
   tell(data.selected);
   words.scrollTop = scrolled;
   if (root.dataset.selected !== String(data.selected)) show(words, buttons[data.selected]);
   root.dataset.selected = String(data.selected);
-  if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)]?.focus();
-}
-
-// Which token has the focus; -1 if none has.
-function focusedIndex(root: HTMLElement): number {
-  const { activeElement } = root.getRootNode() as Document | ShadowRoot;
-  return [...root.querySelectorAll("button")].findIndex((button) => button === activeElement);
 }
 
 function tokenButton(data: StripData, token: number, tell: (token: number) => void, onclick: () => void): HTMLButtonElement {
@@ -46,7 +38,7 @@ function tokenButton(data: StripData, token: number, tell: (token: number) => vo
     text.append(element("span", { textContent: PREFIX }), name.slice(PREFIX.length));
   } else text.textContent = name;
   return element("button", {
-    type: "button", className: data.marked.includes(token) ? "marked" : "", role: "option",
+    type: "button", className: data.marked.includes(token) ? "marked" : "", role: "option", "data-token": token,
     ariaSelected: String(token === data.selected), ariaDescription: details(data, token),
     onclick, onmouseenter: () => tell(token), onfocus: () => tell(token),
   }, text, element("small", { textContent: data.ids[token] }));

@@ -100,11 +100,12 @@ export class GlanceModel {
   step = 0;
   /** Strongest links of each layer, as the mean of the heads. */
   links: Link[][] = [];
+  /** The weight of each code. */
+  table = new Float32Array();
   private bands = new Int8Array();
   private heads = new Uint8Array();
   private means = new Uint8Array();
   private gaps = new Uint8Array();
-  private table = new Float32Array();
   private colours: Uint8Array = new Uint8Array();
   private names: string[] = [];
 
@@ -180,10 +181,6 @@ export class GlanceModel {
     const { size, num_heads: heads } = this.header;
     const start = (layer * heads + head) * size * size;
     return this.heads.subarray(start, start + size * size);
-  }
-
-  decoded(code: number): number {
-    return this.table[code];
   }
 
   // A cell of a vector, -1 to 1 of its column's scale; NaN where it is not a number.

@@ -38,8 +38,8 @@ export class GlancePainter extends Painter {
     this.masks = new Set(header.predictions.flatMap(({ kind, row }) => (kind === "masked" ? [row] : [])));
     this.cells = header.columns.map((_, column) => this.vectors(column, this.cells[column]));
     const ink = rgbOf(this.isDark ? "#9cc0f0" : "#23429e");
-    const ramp = range(256).map((code) => {
-      const strength = Math.sqrt(this.model.decoded(code));
+    const ramp = Array.from(this.model.table, (weight) => {
+      const strength = Math.sqrt(weight);
       return ground.map((channel, k) => Math.round(channel + (ink[k] - channel) * strength));
     });
     this.heads = range(header.num_layers).map((layer) =>

@@ -65,12 +65,9 @@ class Network {
     return this.panel.tokens.length > 16 ? 20 : 24;
   }
 
-  private get rows(): number {
-    return Math.max(this.panel.tokens.length, this.panel.place + 1);
-  }
-
   private get height(): number {
-    return TOP + this.rows * this.step + (this.panel.after ? 34 : 20);
+    const rows = Math.max(this.panel.tokens.length, this.panel.place + 1);
+    return TOP + rows * this.step + (this.panel.after ? 34 : 20);
   }
 
   private y(row: number, net = 0): number {
@@ -201,7 +198,7 @@ class Network {
   }
 
   private click(event: MouseEvent): void {
-    const label = event.target instanceof Element ? event.target.closest("[data-row]") : null;
+    const label = (event.target as Element).closest("[data-row]");
     if (label) this.pick(Number(label.getAttribute("data-row")));
   }
 

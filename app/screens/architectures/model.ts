@@ -82,9 +82,8 @@ export const LEAST = 0.03;
 
 // What a spot can depend on, [level][row]: by weights above 0 and residual connections.
 export function cone(net: Net, level: number, row: number): boolean[][] {
-  const size = net.weights[0]?.length ?? 0;
-  const levels = net.weights.length + 1;
-  const seen = Array.from({ length: levels }, () => new Array<boolean>(size).fill(false));
+  const seen = nowhere(net);
+  const size = seen[0].length;
   if (row >= size) return seen;
   seen[level][row] = true;
   for (let layer = level - 1; layer >= 0; layer--) {
@@ -99,21 +98,23 @@ export function cone(net: Net, level: number, row: number): boolean[][] {
 
 // The weights that are drawn, the small ones first.
 export function edges(net: Net, most: number): Edge[] {
-  const found: Edge[] = [];
-  net.weights.forEach((rows, layer) => rows.forEach((row, query) => row.forEach((weight, key) => {
-    if (weight >= LEAST * most) found.push({ layer, key, query, weight });
-  })));
-  return found.sort((a, b) => a.weight - b.weight);
+  return weightsOf(net).filter(({ weight }) => weight >= LEAST * most).sort((a, b) => a.weight - b.weight);
 }
 
 // The ends of all weights above 0, [level][row].
 export function touched(net: Net): boolean[][] {
-  const size = net.weights[0]?.length ?? 0;
-  const found = Array.from({ length: net.weights.length + 1 }, () => new Array<boolean>(size).fill(false));
-  net.weights.forEach((rows, layer) => rows.forEach((row, query) => row.forEach((weight, key) => {
-    if (weight > 0) found[layer][key] = found[layer + 1][query] = true;
-  })));
+  const found = nowhere(net);
+  for (const { layer, key, query, weight } of weightsOf(net)) if (weight > 0) found[layer][key] = found[layer + 1][query] = true;
   return found;
+}
+
+function weightsOf({ weights }: Net): Edge[] {
+  return weights.flatMap((rows, layer) => rows.flatMap((row, query) => row.map((weight, key) => ({ layer, key, query, weight }))));
+}
+
+// No vector, [level][row].
+function nowhere({ weights }: Net): boolean[][] {
+  return Array.from({ length: weights.length + 1 }, () => new Array<boolean>(weights[0]?.length ?? 0).fill(false));
 }
 
 // What a token reads most in a layer.

@@ -37,9 +37,7 @@ class Switches implements KeptView<SwitchData, Switched> {
   private heads = 0;
   private off = new Set<string>();
   private skipped = new Set<number>();
-  private cells: HTMLButtonElement[][] = [];
-  private skips: HTMLButtonElement[] = [];
-  private names: HTMLButtonElement[] = []; // of the layers
+  private buttons: HTMLButtonElement[][] = []; // of each layer: its number, its heads, "skip"
   private place: Place = [0, 0]; // where Tab leads to
   private isOnly = false; // whether the next click keeps one head alone
   private sent: { state: string; when: number } | null = null;
@@ -66,18 +64,16 @@ class Switches implements KeptView<SwitchData, Switched> {
 
   private build(): void {
     this.place = [0, 0];
-    this.cells = [];
-    this.skips = [];
-    this.names = [];
+    this.buttons = range(this.layers).map((layer) => this.row(layer));
     const cell = this.heads > 8 || this.layers > 12 ? 25 : 36;
     const grid = element("div", {
       className: "grid", role: "group", ariaLabel: "Heads, on or off; the arrows move", style: `--heads: ${this.heads}; --cell: ${cell}px`,
       onkeydown: (event: KeyboardEvent) => this.key(event), onmouseleave: () => this.tell(null),
-    }, ...["", ...range(this.heads), ""].map(columnName), ...range(this.layers).flatMap((layer) => this.row(layer)));
+    }, ...["", ...range(this.heads), ""].map(columnName), ...this.buttons.flat());
     this.root.replaceChildren(element("div", { className: "bar" }, this.allOn, this.only, this.count), grid, this.status);
   }
 
-  private row(layer: number): HTMLElement[] {
+  private row(layer: number): HTMLButtonElement[] {
     const name = element("button", {
       type: "button", className: "layer", textContent: layer, title: `Layer ${layer}: all heads off or on; with Shift only these on`,
       ariaLabel: `All heads of layer ${layer}`,
@@ -86,14 +82,8 @@ class Switches implements KeptView<SwitchData, Switched> {
       type: "button", className: "skip", textContent: "skip",
       title: `Skip layer ${layer} whole: no attention, no feed-forward`, ariaLabel: `Skip layer ${layer} whole`,
     });
-    const cells = range(this.heads).map((head) => {
-      const cell = element("button", { type: "button", className: "cell", role: "switch" });
-      cell.dataset.head = nameOf(layer, head);
-      return cell;
-    });
-    this.names.push(name);
-    this.skips.push(skip);
-    this.cells.push(cells);
+    const cells = range(this.heads).map((head) =>
+      element("button", { type: "button", className: "cell", role: "switch", "data-head": nameOf(layer, head) }));
     const row = [name, ...cells, skip];
     row.forEach((button, at) => {
       const place: Place = [layer, at - 1];
@@ -104,14 +94,15 @@ class Switches implements KeptView<SwitchData, Switched> {
   }
 
   private refresh(): void {
-    this.cells.forEach((cells, layer) => cells.forEach((cell, head) => {
+    for (const [layer, head] of this.places()) {
+      const cell = this.button([layer, head]);
       const isSkipped = this.skipped.has(layer);
       cell.setAttribute("aria-checked", String(!this.off.has(nameOf(layer, head))));
       cell.setAttribute("aria-label", `Layer ${layer} head ${head}${isSkipped ? ", layer skipped" : ""}`);
       cell.classList.toggle("skipped", isSkipped);
-    }));
-    this.skips.forEach((skip, layer) => skip.setAttribute("aria-pressed", String(this.skipped.has(layer))));
-    for (const button of [...this.names, ...this.skips, ...this.cells.flat()]) button.tabIndex = -1;
+    }
+    this.buttons.forEach((row, layer) => row[row.length - 1].setAttribute("aria-pressed", String(this.skipped.has(layer))));
+    for (const button of this.buttons.flat()) button.tabIndex = -1;
     this.button(this.place).tabIndex = 0;
     this.allOn.disabled = !this.off.size && !this.skipped.size;
     this.only.setAttribute("aria-pressed", String(this.isOnly));
@@ -167,7 +158,7 @@ class Switches implements KeptView<SwitchData, Switched> {
   }
 
   private button([layer, column]: Place): HTMLButtonElement {
-    return column < 0 ? this.names[layer] : column < this.heads ? this.cells[layer][column] : this.skips[layer];
+    return this.buttons[layer][column + 1];
   }
 
   private key(event: KeyboardEvent): void {

@@ -31,9 +31,18 @@ type Place = [row: number, column: number];
 class Drawing extends CanvasView<never> implements KeptView<DrawingData, Block[]> {
   report: (blocks: Block[]) => void = () => {};
   private readonly status = element("p", { className: "status", ariaLive: "polite" });
-  private readonly plane: HTMLElement;
-  private readonly all: HTMLButtonElement;
-  private readonly notLater: HTMLButtonElement;
+  private readonly plane = element("div", {
+    className: "plane", tabIndex: 0, role: "application",
+    ariaLabel: "Which tokens may attend to which. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
+    onpointerdown: (event: PointerEvent) => this.press(event),
+    onpointermove: (event: PointerEvent) => this.move(event),
+    onpointerup: () => { if (this.start) this.change(); },
+    onpointercancel: () => this.drop(),
+    onpointerleave: () => { if (!this.start) this.point(null); },
+    onkeydown: (event: KeyboardEvent) => this.key(event),
+  }, this.canvas);
+  private readonly all = this.preset("All", "", () => true);
+  private readonly notLater = this.preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row);
   private tokens: string[] = [];
   private allowed: Uint8Array = new Uint8Array();
   private isCausal = false;
@@ -50,27 +59,17 @@ class Drawing extends CanvasView<never> implements KeptView<DrawingData, Block[]
 
   constructor(parent: Node) {
     super("view drawing");
-    this.plane = element("div", {
-      className: "plane", tabIndex: 0, role: "application",
-      ariaLabel: "Which tokens may attend to which. Arrows move, Space changes a cell, with Shift a rectangle is chosen.",
-      onpointerdown: (event: PointerEvent) => this.press(event),
-      onpointermove: (event: PointerEvent) => this.move(event),
-      onpointerup: () => { if (this.start) this.change(); },
-      onpointercancel: () => this.drop(),
-      onpointerleave: () => { if (!this.start) this.point(null); },
-      onkeydown: (event: KeyboardEvent) => this.key(event),
-    }, this.canvas);
-    const preset = (textContent: string, title: string, allows: (row: number, column: number) => boolean) =>
-      element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
-    this.all = preset("All", "", () => true);
-    this.notLater = preset("Not later ones", "Only to itself and earlier tokens, as in GPT", (row, column) => column <= row);
     // A token that sees no other keeps itself: it has to attend to something.
     const seesNoOther = (row: number) => this.size === 1 || (this.isCausal && row === 0);
     const bar = element("div", { className: "bar", role: "group", ariaLabel: "Start from" },
       this.all, this.notLater,
-      preset("Not itself", "To all others", (row, column) => column !== row || seesNoOther(row)),
-      preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
+      this.preset("Not itself", "To all others", (row, column) => column !== row || seesNoOther(row)),
+      this.preset("Neighbours", "To itself, the token before and the one after", (row, column) => Math.abs(row - column) < 2));
     this.open(parent, bar, this.plane, this.status);
+  }
+
+  private preset(textContent: string, title: string, allows: (row: number, column: number) => boolean): HTMLButtonElement {
+    return element("button", { type: "button", textContent, title, onclick: () => this.set(allows) });
   }
 
   update(data: DrawingData): void {

@@ -7,7 +7,7 @@ import type { Result } from "../../../app/live/reader";
 // "Yes, straws [MASK]." beside "It did.", with "straws" in two pieces.
 const TOKENS = ["[CLS]", "yes", ",", "straw", "##s", "[MASK]", ".", "[SEP]", "it", "did", ".", "[SEP]"];
 const typed = {
-  tokens: TOKENS, text_ids: [-1, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1, -1], word_ids: [-1, 0, 1, 2, 2, 3, 4, -1, 0, 1, 2, -1],
+  tokens: TOKENS, text_ids: [-1, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1, -1], word_ids: [-1, 0, 1, 2, 2, 3, 4, -1, 5, 6, 7, -1],
   offsets: [[0, 0], [0, 3], [3, 4], [5, 10], [10, 11], [12, 18], [18, 19], [0, 0], [0, 2], [3, 6], [6, 7], [0, 0]],
 } as unknown as Result["typed"];
 const texts: Result["texts"] = ["Yes, straws [MASK].", "It did."];

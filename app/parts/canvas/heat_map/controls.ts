@@ -2,7 +2,7 @@
 
 import { element } from "../../browser/elements";
 import { range, said } from "../../browser/text";
-import { button, disableInFile, further, select, show, toggled, wordsCheckbox } from "../shared/controls";
+import { button, disableInFile, further, select, toggled, wordsCheckbox } from "../shared/controls";
 import { brokenNote, colourBar, kindKeys } from "../shared/legend";
 import type { HeatMap } from "./heat_map";
 import type { MapModel } from "./model";
@@ -51,7 +51,7 @@ export class MapControls {
     this.allHeads.disabled = model.heads.size === heads;
     this.allLayers.hidden = layers === 1;
     this.allHeads.hidden = heads === 1;
-    show(this.words.root, header.starts.length < header.tokens.length);
+    this.words.root.hidden = header.starts.length === header.tokens.length;
     this.words.input.checked = model.byWord;
     this.rowSelect.value = model.rowsBy;
     this.columnSelect.value = model.columnsBy;

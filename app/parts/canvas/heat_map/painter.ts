@@ -191,22 +191,15 @@ export class MapPainter extends Painter {
     const clip = (from: number, to: number) => [Math.max(this.margin, from), Math.min(this.end, to)];
     const [x1, x2] = clip(this.x(place.column), this.x(place.column + 1));
     const [y1, y2] = clip(this.y(place.row), this.y(place.row + 1));
-    context.globalAlpha = marked ? 1 : 0.55;
-    if (y2 > y1) this.frame(context, [this.margin, y1, this.side, y2 - y1], 1);
-    if (x2 > x1) this.frame(context, [x1, this.margin, x2 - x1, this.side], 1);
-    context.globalAlpha = 1;
+    const alpha = marked ? 1 : 0.55;
+    if (y2 > y1) this.frame(context, [this.margin, y1, this.side, y2 - y1], 1, alpha);
+    if (x2 > x1) this.frame(context, [x1, this.margin, x2 - x1, this.side], 1, alpha);
     if (x2 > x1 && y2 > y1) this.frame(context, [x1, y1, x2 - x1, y2 - y1], 2);
   }
 
-  private frame(context: Painting, [x, y, width, height]: Box, line: number): void {
-    if (width <= 0 || height <= 0) return;
+  private frame(context: Painting, [x, y, width, height]: Box, line: number, alpha = 1): void {
     for (const [colour, extra] of [[this.theme.background, 2], [this.model.header.accent, 0]] as const) {
-      context.fillStyle = colour;
-      const thick = line + extra;
-      context.fillRect(x - thick / 2, y - thick / 2, width + thick, thick);
-      context.fillRect(x - thick / 2, y + height - thick / 2, width + thick, thick);
-      context.fillRect(x - thick / 2, y - thick / 2, thick, height + thick);
-      context.fillRect(x + width - thick / 2, y - thick / 2, thick, height + thick);
+      this.stroke(context, colour, line + extra, alpha, () => context.roundRect(x, y, width, height, 0));
     }
   }
 

@@ -4,7 +4,7 @@ import { hexRgb, inkOver } from "../../browser/colours";
 import { element } from "../../browser/elements";
 import { percent, range, said } from "../../browser/text";
 import {
-  button, checkbox, disableInFile, further, numberSelect, offerNumbers, select, show, toggled, wordsCheckbox,
+  button, checkbox, disableInFile, further, numberSelect, offerNumbers, select, toggled, wordsCheckbox,
 } from "../shared/controls";
 import type { LinesView } from "./lines";
 import type { LinesModel } from "./model";
@@ -63,11 +63,11 @@ export class LinesControls {
     this.slider.value = String(Math.round(Math.sqrt(model.threshold * 2) * 100));
     this.thresholdText.textContent = percent(model.threshold);
     this.slider.setAttribute("aria-valuetext", percent(model.threshold));
-    show(this.filterLabel, header.is_pair);
+    this.filterLabel.hidden = !header.is_pair;
     this.filterSelect.value = model.filter;
-    show(this.special.root, header.text_ids.includes(-1));
-    show(this.words.root, header.starts.length < header.tokens.length);
-    show(this.fit.root, isLong(model.size));
+    this.special.root.hidden = !header.text_ids.includes(-1);
+    this.words.root.hidden = header.starts.length === header.tokens.length;
+    this.fit.root.hidden = !isLong(model.size);
     this.special.input.checked = model.hideSpecial;
     this.words.input.checked = model.byWord;
     this.mean.input.checked = model.mean;

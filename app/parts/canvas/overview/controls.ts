@@ -3,7 +3,7 @@
 import { element } from "../../browser/elements";
 import { said } from "../../browser/text";
 import type { Theme } from "../shared/canvas";
-import { select, show } from "../shared/controls";
+import { select } from "../shared/controls";
 import { brokenNote, colourBar } from "../shared/legend";
 import type { OverviewModel, OverviewOptions } from "./model";
 import { ORDERS, passes, rangeOf } from "./order";
@@ -41,7 +41,7 @@ export class OverviewControls {
     this.direction.textContent = lowest ? "\u2191" : "\u2193";
     this.direction.title = this.direction.ariaLabel = lowest
       ? said("Lowest first; click for the highest first") : said("Highest first; click for the lowest first");
-    for (const node of [this.measured, this.limitLabel]) show(node, Boolean(measure));
+    this.measured.hidden = this.limitLabel.hidden = !measure;
     this.refreshLimit();
   }
 

@@ -80,11 +80,8 @@ export class FittedNames {
   fit(context: Pick<Painting, "measureText" | "font">, name: string, room: number): string {
     const start = name.slice(0, 400);
     const key = `${room} ${context.font} ${start}`;
-    let text = this.kept.get(key);
-    if (text === undefined) {
-      text = fitText(context, legible(start), room);
-      this.kept.set(key, text);
-    }
+    const text = this.kept.get(key) ?? fitText(context, legible(start), room);
+    this.kept.set(key, text);
     return text;
   }
 }

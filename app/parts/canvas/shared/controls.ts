@@ -48,10 +48,6 @@ export function further(...controls: HTMLElement[]): HTMLElement {
     element("div", { className: "controls" }, ...controls));
 }
 
-export function show(node: HTMLElement, isShown: boolean): void {
-  node.style.display = isShown ? "" : "none";
-}
-
 // A set with an entry more, or with one that was in it less.
 export function toggled<Entry>(set: Set<Entry>, entry: Entry): Set<Entry> {
   const copy = new Set(set);

@@ -3,6 +3,7 @@
 
 import { element } from "../../browser/elements";
 import { legible, said, shorten } from "../../browser/text";
+import { Debounce } from "../../browser/timers";
 
 export type Cell = string | number | null | undefined;
 
@@ -18,7 +19,7 @@ export interface CaptionedSheet extends Sheet {
 export class DataTable {
   readonly root: HTMLDetailsElement;
   private readonly holder: HTMLElement;
-  private waiting: number | undefined;
+  private readonly filling = new Debounce(150);
 
   constructor(summary: string, private readonly make: () => CaptionedSheet) {
     this.holder = element("div", { className: "holder", tabIndex: 0, role: "region", ariaLabel: said(summary) });
@@ -28,8 +29,8 @@ export class DataTable {
 
   // Called whenever the picture changes; does nothing while closed, and fills at most once in 150 ms.
   refresh(): void {
-    clearTimeout(this.waiting);
-    if (this.root.open) this.waiting = window.setTimeout(() => this.fill(), 150);
+    this.filling.cancel();
+    if (this.root.open) this.filling.run(() => this.fill());
   }
 
   private fill(): void {

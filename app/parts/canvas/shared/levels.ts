@@ -16,7 +16,6 @@ export interface WordHeader extends TokenHeader {
 }
 
 export interface Units {
-  byWord: boolean;
   /** First token of each unit; it reaches to the start of the next. */
   starts: number[];
   names: string[];
@@ -29,7 +28,7 @@ export function unitsOf(header: WordHeader, byWord: boolean): Units {
   const starts = byWord ? header.starts : header.tokens.map((_, place) => place);
   const pick = (list: number[]) => starts.map((start) => list[start]);
   return {
-    byWord, starts,
+    starts,
     names: byWord ? header.words : header.tokens,
     textIds: pick(header.text_ids),
     segmentIds: pick(header.segment_ids),

@@ -27,13 +27,20 @@ export function unpack<Header>(bytes: Bytes): Message<Header> {
 export function changeHeader(bytes: Bytes, values: Record<string, unknown>): Bytes {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = { ...JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), ...values };
+  const blocks = bytes.subarray(4 + length);
+  const { message, start } = withHeader(header, blocks.length);
+  message.set(blocks, start);
+  return message;
+}
+
+// A message with a header, and where its blocks of `size` bytes begin, which are still zeros.
+export function withHeader(header: object, size: number): { message: Bytes; start: number } {
   const text = new TextEncoder().encode(JSON.stringify(header));
-  const padded = Math.ceil(text.length / 4) * 4;
-  const out = new Uint8Array(4 + padded + bytes.length - 4 - length).fill(32, 4, 4 + padded);
-  new DataView(out.buffer).setUint32(0, padded, true);
-  out.set(text, 4);
-  out.set(bytes.subarray(4 + length), 4 + padded);
-  return out;
+  const start = 4 + Math.ceil(text.length / 4) * 4;
+  const message = new Uint8Array(start + size).fill(32, 4, start);
+  new DataView(message.buffer).setUint32(0, start - 4, true);
+  message.set(text, 4);
+  return { message, start };
 }
 
 export function isDeflated<Header>({ header }: Message<Header>): boolean {
