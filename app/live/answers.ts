@@ -133,25 +133,6 @@ function piecesOf({ reader, vocab }: Texts, text: Fact): string[] {
   return reader.wordpiece.split(String(text)).map(({ id }) => vocab[id]);
 }
 
-function firstPiece(texts: Texts): Found {
-  const { encoding, reader: { wordpiece }, vocab } = texts;
-  const { most } = split(texts);
-  const text = encoding.text_ids[most[0]] === 1 && texts.second !== null ? texts.second : texts.first;
-  const pieces = wordpiece.split(text); // of a text that is cut, too
-  const number = pieces.find(({ start }) => start === encoding.offsets[most[0]][0])?.word;
-  const own = pieces.filter(({ word }) => word === number).map(({ id }) => vocab[id]);
-  const whole = [...own.map((piece) => piece.replace(/^##/, "")).join("")];
-  const beginning = (length: number) => whole.slice(0, length).join("");
-  const [first] = own;
-  const { length } = [...first];
-  const named = new Map<string, Said>([[first, ["longest", {}]]]);
-  for (const more of [1, 2, 3]) if (length + more <= whole.length) named.set(beginning(length + more), ["not_in", {}]);
-  for (let end = length - 1; end > 0; end--) if (wordpiece.id(beginning(end)) !== undefined) named.set(beginning(end), ["shorter", {}]);
-  const options = [...named].slice(0, MOST_OPTIONS).sort(([a], [b]) => [...a].length - [...b].length);
-  const { word, pieces: written, position } = ofWord(texts, most);
-  return found(first, { word, pieces: written, position, first }, options.map(([name, value]) => ({ name, text: name, value })));
-}
-
 // ---- hidden words ----
 
 interface Hidden {
@@ -227,65 +208,8 @@ function originalOf({ original }: Hidden, { vocab, mask }: Texts): { rank: numbe
   return original;
 }
 
-function withoutRight(texts: Texts): Found {
-  const { position, facts } = hide(texts);
-  const shown = texts.own.filter((place) => texts.encoding.input_ids[place] !== texts.mask);
-  const after = shown.filter((place) => place > position);
-  if (!after.length) throw new NotShown(["last_word", {}]);
-  const probabilities = texts.predict(texts.masked(shown.filter((place) => place >= position)), position);
-  const top = argmax(probabilities);
-  const left = { best_left: texts.vocab[top], p_left: probabilities[top], p_still: probabilities[idOf(texts, facts.best)] };
-  const name = Number(facts.p) - left.p_still >= ALIKE_PROBABILITIES ? "other" : "same";
-  return found(name, { ...facts, num_after: after.length, ...left, points: SMALL_POINTS });
-}
-
 function idOf({ reader }: Texts, piece: Fact): number {
-  return Number(reader.wordpiece.id(String(piece)));
-}
-
-// Two hidden words, each alone and one after the other, the surer first: `fill_in_turn` of predictions.py.
-function filledFirst(texts: Texts): Found {
-  const first = example(texts);
-  if (texts.isMaskTyped) throw new NotShown(["mask_typed", {}]);
-  const { vocab, reader } = texts;
-  const isSpecial = new Set(reader.wordpiece.settings.special_ids);
-  const ids = texts.masked([first, suggested(texts, [first], false, MOST_TRIED)]);
-  let left = range(ids.length).filter((place) => ids[place] === texts.mask);
-  const alone = new Map<number, { word: string; p: number }>();
-  const filled: { place: number; word: string; p: number }[] = [];
-  let still = 0;
-  while (left.length) {
-    const tops = left.map((place) => {
-      const probabilities = texts.predict(ids, place);
-      const top = argmax(probabilities);
-      if (!filled.length) alone.set(place, { word: vocab[top], p: probabilities[top] });
-      still = probabilities[idOf(texts, alone.get(place)?.word ?? vocab[top])]; // of the last gap in the end
-      const id = largest(probabilities, isSpecial.size + 1).find((each) => !isSpecial.has(each)) ?? top;
-      return { place, id, p: probabilities[id] };
-    });
-    const { place, id, p } = best(tops, (one) => one.p);
-    filled.push({ place, word: vocab[id], p });
-    ids[place] = id;
-    left = left.filter((one) => one !== place);
-  }
-  const [one, other] = filled;
-  const before = alone.get(other.place) ?? other;
-  return found(Math.abs(before.p - still) < ALIKE_PROBABILITIES ? "same" : "other", {
-    first: one.word, second: texts.token(other.place), alone: before.word, after: other.word, p_alone: before.p, p_after: other.p,
-    p_still: still, points: SMALL_POINTS,
-  });
-}
-
-function mostSurprising(texts: Texts): Found {
-  if (texts.length > MOST_SURPRISES) throw new NotShown(["too_long", { count: texts.length, most: MOST_SURPRISES }]);
-  const { input_ids } = texts.encoding;
-  const places = texts.own.filter((place) => input_ids[place] !== texts.mask);
-  if (!places.length) throw new Error("the text has no token to mask. Write at least one word besides [MASK]");
-  const all = surprises(texts, input_ids, places);
-  const { place, word, p } = best(all, (one) => one.bits);
-  const bitsOf = new Map(all.map((one) => [one.place, one.bits]));
-  const options = texts.options((at) => ["bits", { bits: fixed(bitsOf.get(at) ?? 0, 1) }]).filter(({ name }) => bitsOf.has(Number(name)));
-  return found(String(place), { token: texts.token(place), position: place, best: word, p }, options);
+  return Number(reader.wordpiece.idOf.get(String(piece)));
 }
 
 // ---- pairs ----
@@ -350,70 +274,6 @@ function dots({ activations: { hiddenStates }, reader: { bert }, length }: Texts
   return { size, dots: range(length).map((place) => sum(part("key", place).map((value, k) => value * query[k]))) };
 }
 
-function ratioOfWeights(texts: Texts, given: Given): Found {
-  const one = row(texts, given);
-  const { dots: products, size } = dots(texts, one);
-  const scores = products.map((product) => product / Math.sqrt(size));
-  const [first, second] = range(texts.length).sort((a, b) => scores[b] - scores[a]);
-  return found(one.weights[first] / one.weights[second], {
-    ...one.facts, score: rounded(scores[first]), second: texts.token(second), second_score: rounded(scores[second]),
-    second_weight: one.weights[second], difference: rounded(scores[first] - scores[second]),
-  });
-}
-
-function symmetric(texts: Texts, given: Given): Found {
-  const { position, weights, facts } = row(texts, given);
-  const others = texts.own.filter((place) => place !== position);
-  if (!others.length) throw new NotShown(["one_token", {}]);
-  const other = best(others, (place) => weights[place]);
-  const there = weights[other];
-  const back = rowOf(squareOf(texts, Number(facts.layer), Number(facts.head)), other, texts.length)[position];
-  const name = Math.abs(there - back) <= ALIKE_WEIGHTS * Math.max(there, back) ? "similar" : back < there ? "less" : "more";
-  return found(name, { ...facts, other: texts.token(other), place: other, there, back });
-}
-
-function headsThatAgree(texts: Texts, given: Given): Found {
-  const [layer, position, { length }] = [Number(given.layer), texts.subject(), texts];
-  const rows = range(texts.numHeads).map((head) => rowOf(squareOf(texts, layer, head), position, length));
-  const means = range(length).map((place) => sum(rows.map((one) => one[place])) / rows.length);
-  const key = argmax(means);
-  return found(rows.filter((one) => argmax(one) === key).length, {
-    token: texts.token(position), position, layer, key: texts.token(key), weight: means[key], num_heads: rows.length,
-  });
-}
-
-// By the mean Jensen-Shannon distance between the rows of two heads (Clark et al. 2019).
-function sameNumber(texts: Texts, { layer, other_layer, head: ofHead }: Given): Found {
-  const { length } = texts;
-  const head = Number(ofHead ?? 0);
-  const relative = (of: number, to: number) => (of > 0 ? of * Math.log(of / to) : 0);
-  const distance = (mine: Floats, theirs: Floats) => sum(range(length).map((place) => {
-    const other = rowOf(theirs, place, length);
-    const divergence = sum(Array.from(rowOf(mine, place, length), (weight, k) => {
-      const middle = (weight + other[k]) / 2;
-      return (relative(weight, middle) + relative(other[k], middle)) / 2;
-    }));
-    return Math.sqrt(Math.min(1, Math.max(0, divergence / Math.LN2)));
-  })) / length;
-  const mine = squareOf(texts, Number(layer), head).slice();
-  const distances = range(texts.numHeads).map((other) => distance(mine, squareOf(texts, Number(other_layer), other)));
-  const nearest = argmax(distances.map((each) => -each));
-  return found(distances[head] <= distances[nearest] + NEARLY ? "yes" : "no", {
-    layer, head, other_layer, best_head: nearest, distance: distances[head], best_distance: distances[nearest], nearly: NEARLY,
-  });
-}
-
-function specialWeight(texts: Texts, { layer: ofLayer, which }: Given): Found {
-  const { length } = texts;
-  const layer = Number(ofLayer);
-  const added = range(length).filter((place) => texts.encoding.text_ids[place] < 0);
-  const places = which === "separator" ? added.slice(1) : added.slice(0, 1);
-  const squares = range(texts.numHeads).map((head) => squareOf(texts, layer, head));
-  const weight = sum(squares.map((square) => sum(range(length).map((from) => sum(places.map((to) => square[from * length + to]))))));
-  const share = weight / (squares.length * length);
-  return found(100 * share, { layer, num: places.length, even: places.length / length, weight: share });
-}
-
 // ---- the functions by name ----
 
 const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
@@ -440,7 +300,24 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
     const { word, pieces, position } = ofWord(texts, most);
     return found(most.length, { word, pieces, num_letters: [...word].length, position, first: texts.token(position) });
   },
-  first_piece: firstPiece,
+  first_piece(texts) {
+    const { encoding, reader: { wordpiece }, vocab } = texts;
+    const { most } = split(texts);
+    const text = encoding.text_ids[most[0]] === 1 && texts.second !== null ? texts.second : texts.first;
+    const pieces = wordpiece.split(text); // of a text that is cut, too
+    const number = pieces.find(({ start }) => start === encoding.offsets[most[0]][0])?.word;
+    const own = pieces.filter(({ word }) => word === number).map(({ id }) => vocab[id]);
+    const whole = [...own.map((piece) => piece.replace(/^##/, "")).join("")];
+    const beginning = (length: number) => whole.slice(0, length).join("");
+    const [first] = own;
+    const { length } = [...first];
+    const named = new Map<string, Said>([[first, ["longest", {}]]]);
+    for (const more of [1, 2, 3]) if (length + more <= whole.length) named.set(beginning(length + more), ["not_in", {}]);
+    for (let end = length - 1; end > 0; end--) if (wordpiece.idOf.has(beginning(end))) named.set(beginning(end), ["shorter", {}]);
+    const options = [...named].slice(0, MOST_OPTIONS).sort(([a], [b]) => [...a].length - [...b].length);
+    const { word, pieces: written, position } = ofWord(texts, most);
+    return found(first, { word, pieces: written, position, first }, options.map(([name, value]) => ({ name, text: name, value })));
+  },
   becomes(texts, { word }) {
     const pieces = piecesOf(texts, word);
     const unknown = texts.vocab[texts.reader.wordpiece.settings.ids.unk];
@@ -482,14 +359,65 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
   chance_loss({ reader: { opened: { vocabSize } } }) {
     return found(Math.log(vocabSize), { vocab_size: vocabSize, bits: Math.log2(vocabSize), one_in: 1 / vocabSize });
   },
-  without_right: withoutRight,
-  filled_first: filledFirst,
+  without_right(texts) {
+    const { position, facts } = hide(texts);
+    const shown = texts.own.filter((place) => texts.encoding.input_ids[place] !== texts.mask);
+    const after = shown.filter((place) => place > position);
+    if (!after.length) throw new NotShown(["last_word", {}]);
+    const probabilities = texts.predict(texts.masked(shown.filter((place) => place >= position)), position);
+    const top = argmax(probabilities);
+    const left = { best_left: texts.vocab[top], p_left: probabilities[top], p_still: probabilities[idOf(texts, facts.best)] };
+    const name = Number(facts.p) - left.p_still >= ALIKE_PROBABILITIES ? "other" : "same";
+    return found(name, { ...facts, num_after: after.length, ...left, points: SMALL_POINTS });
+  },
+  // Two hidden words, each alone and one after the other, the surer first: `fill_in_turn` of predictions.py.
+  filled_first(texts) {
+    const first = example(texts);
+    if (texts.isMaskTyped) throw new NotShown(["mask_typed", {}]);
+    const { vocab, reader } = texts;
+    const isSpecial = new Set(reader.wordpiece.settings.special_ids);
+    const ids = texts.masked([first, suggested(texts, [first], false, MOST_TRIED)]);
+    let left = range(ids.length).filter((place) => ids[place] === texts.mask);
+    const alone = new Map<number, { word: string; p: number }>();
+    const filled: { place: number; word: string; p: number }[] = [];
+    let still = 0;
+    while (left.length) {
+      const tops = left.map((place) => {
+        const probabilities = texts.predict(ids, place);
+        const top = argmax(probabilities);
+        if (!filled.length) alone.set(place, { word: vocab[top], p: probabilities[top] });
+        still = probabilities[idOf(texts, alone.get(place)?.word ?? vocab[top])]; // of the last gap in the end
+        const id = largest(probabilities, isSpecial.size + 1).find((each) => !isSpecial.has(each)) ?? top;
+        return { place, id, p: probabilities[id] };
+      });
+      const { place, id, p } = best(tops, (one) => one.p);
+      filled.push({ place, word: vocab[id], p });
+      ids[place] = id;
+      left = left.filter((one) => one !== place);
+    }
+    const [one, other] = filled;
+    const before = alone.get(other.place) ?? other;
+    return found(Math.abs(before.p - still) < ALIKE_PROBABILITIES ? "same" : "other", {
+      first: one.word, second: texts.token(other.place), alone: before.word, after: other.word, p_alone: before.p, p_after: other.p,
+      p_still: still, points: SMALL_POINTS,
+    });
+  },
   number_chosen({ length, own }) {
     if (!own.length) throw new Error("the text has no token to mask");
     const number = Math.min(own.length, Math.max(1, Number(fixed(MASK_SHARE * length, 0))));
     return found(number, { num_tokens: length, num_text: own.length, share: number / length });
   },
-  most_surprising: mostSurprising,
+  most_surprising(texts) {
+    if (texts.length > MOST_SURPRISES) throw new NotShown(["too_long", { count: texts.length, most: MOST_SURPRISES }]);
+    const { input_ids } = texts.encoding;
+    const places = texts.own.filter((place) => input_ids[place] !== texts.mask);
+    if (!places.length) throw new Error("the text has no token to mask. Write at least one word besides [MASK]");
+    const all = surprises(texts, input_ids, places);
+    const { place, word, p } = best(all, (one) => one.bits);
+    const bitsOf = new Map(all.map((one) => [one.place, one.bits]));
+    const options = texts.options((at) => ["bits", { bits: fixed(bitsOf.get(at) ?? 0, 1) }]).filter(({ name }) => bitsOf.has(Number(name)));
+    return found(String(place), { token: texts.token(place), position: place, best: word, p }, options);
+  },
 
   follows(texts) {
     const p = follows(texts, texts.first, pair(texts));
@@ -539,7 +467,16 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
     const dot = products[one.strongest];
     return found(dot / Math.sqrt(size), { ...one.facts, dot: rounded(dot), head_size: size, root: Math.sqrt(size), divided_by_size: dot / size });
   },
-  ratio_of_weights: ratioOfWeights,
+  ratio_of_weights(texts, given) {
+    const one = row(texts, given);
+    const { dots: products, size } = dots(texts, one);
+    const scores = products.map((product) => product / Math.sqrt(size));
+    const [first, second] = range(texts.length).sort((a, b) => scores[b] - scores[a]);
+    return found(one.weights[first] / one.weights[second], {
+      ...one.facts, score: rounded(scores[first]), second: texts.token(second), second_score: rounded(scores[second]),
+      second_weight: one.weights[second], difference: rounded(scores[first] - scores[second]),
+    });
+  },
   head_size({ reader: { bert: { config }, opened: { numLayers, numHeads } } }) {
     return found(config.hidden_size / numHeads, {
       hidden_size: config.hidden_size, num_heads: numHeads, num_layers: numLayers,
@@ -548,10 +485,55 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
   number_of_heads({ reader: { bert: { config }, opened: { numLayers, numHeads } } }) {
     return found(numLayers * numHeads, { num_layers: numLayers, num_heads: numHeads, hidden_size: config.hidden_size });
   },
-  symmetric,
-  heads_that_agree: headsThatAgree,
-  same_number: sameNumber,
-  special_weight: specialWeight,
+  symmetric(texts, given) {
+    const { position, weights, facts } = row(texts, given);
+    const others = texts.own.filter((place) => place !== position);
+    if (!others.length) throw new NotShown(["one_token", {}]);
+    const other = best(others, (place) => weights[place]);
+    const there = weights[other];
+    const back = rowOf(squareOf(texts, Number(facts.layer), Number(facts.head)), other, texts.length)[position];
+    const name = Math.abs(there - back) <= ALIKE_WEIGHTS * Math.max(there, back) ? "similar" : back < there ? "less" : "more";
+    return found(name, { ...facts, other: texts.token(other), place: other, there, back });
+  },
+  heads_that_agree(texts, given) {
+    const [layer, position, { length }] = [Number(given.layer), texts.subject(), texts];
+    const rows = range(texts.numHeads).map((head) => rowOf(squareOf(texts, layer, head), position, length));
+    const means = range(length).map((place) => sum(rows.map((one) => one[place])) / rows.length);
+    const key = argmax(means);
+    return found(rows.filter((one) => argmax(one) === key).length, {
+      token: texts.token(position), position, layer, key: texts.token(key), weight: means[key], num_heads: rows.length,
+    });
+  },
+  // By the mean Jensen-Shannon distance between the rows of two heads (Clark et al. 2019).
+  same_number(texts, { layer, other_layer, head: ofHead }) {
+    const { length } = texts;
+    const head = Number(ofHead ?? 0);
+    const relative = (of: number, to: number) => (of > 0 ? of * Math.log(of / to) : 0);
+    const distance = (mine: Floats, theirs: Floats) => sum(range(length).map((place) => {
+      const other = rowOf(theirs, place, length);
+      const divergence = sum(Array.from(rowOf(mine, place, length), (weight, k) => {
+        const middle = (weight + other[k]) / 2;
+        return (relative(weight, middle) + relative(other[k], middle)) / 2;
+      }));
+      return Math.sqrt(Math.min(1, Math.max(0, divergence / Math.LN2)));
+    })) / length;
+    const mine = squareOf(texts, Number(layer), head).slice();
+    const distances = range(texts.numHeads).map((other) => distance(mine, squareOf(texts, Number(other_layer), other)));
+    const nearest = argmax(distances.map((each) => -each));
+    return found(distances[head] <= distances[nearest] + NEARLY ? "yes" : "no", {
+      layer, head, other_layer, best_head: nearest, distance: distances[head], best_distance: distances[nearest], nearly: NEARLY,
+    });
+  },
+  special_weight(texts, { layer: ofLayer, which }) {
+    const { length } = texts;
+    const layer = Number(ofLayer);
+    const added = range(length).filter((place) => texts.encoding.text_ids[place] < 0);
+    const places = which === "separator" ? added.slice(1) : added.slice(0, 1);
+    const squares = range(texts.numHeads).map((head) => squareOf(texts, layer, head));
+    const weight = sum(squares.map((square) => sum(range(length).map((from) => sum(places.map((to) => square[from * length + to]))))));
+    const share = weight / (squares.length * length);
+    return found(100 * share, { layer, num: places.length, even: places.length / length, weight: share });
+  },
 };
 
 /** The names of the functions, which app/live/lessons.py has too. */

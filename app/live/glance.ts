@@ -1,8 +1,7 @@
 // What BERT at a glance is sent, made in the browser: as summary.py, steps.py and drawing.py beside the view make it.
 
 import type { Bytes } from "../parts/browser/data_blocks";
-import { decimal } from "../parts/browser/numbers";
-import { placesOf, range } from "../parts/browser/text";
+import { decimal, placesOf, range } from "../parts/browser/text";
 import { encoder } from "../parts/canvas/shared/transport";
 import { NUM_BANDS, type Column, type GlanceHeader, type Step, type Word, type Words } from "../parts/walk/model";
 import { encode, pack, THUMBNAIL_SIZE, thumbnails, wordsOf } from "./messages";

@@ -1,9 +1,8 @@
 // Measures of each head on one input, as bertcore/analysis/heads/measures.py defines them.
 
+import type { Values } from "../parts/canvas/overview/order";
 import type { Floats } from "./network/arithmetic";
 import type { Encoding } from "./network/wordpiece";
-
-type Values = (number | null)[];
 
 interface Kind {
   name: string;

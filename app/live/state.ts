@@ -31,19 +31,14 @@ export const START: Omit<State, "first" | "second"> =
   { hidden: null, token: null, layer: 0, heads: [], view: "lines", step: 0, lesson: "", lessonStep: 1, done: "", language: "en" };
 
 export function writeState({ first, second, hidden, token, layer, heads, view, step, lesson, lessonStep, done, language }: State): string {
-  const fields = new URLSearchParams({ a: first });
-  if (second !== null) fields.set("b", second);
-  if (hidden) fields.set("hidden", hidden.join("."));
-  if (token !== null) fields.set("token", String(token));
-  if (layer) fields.set("layer", String(layer));
-  if (heads.length) fields.set("heads", heads.join("."));
-  if (view !== "lines") fields.set("view", view);
-  if (step) fields.set("step", String(step));
-  if (lesson) fields.set("lesson", lesson);
-  if (lesson && lessonStep > 1) fields.set("lesson_step", String(lessonStep));
-  if (lesson && done) fields.set("lesson_done", done);
-  if (language !== START.language) fields.set("lesson_language", language);
-  return `#${fields.toString()}`;
+  const fields = {
+    a: first, b: second, hidden: hidden && hidden.join("."), token, layer: layer || null, heads: heads.join(".") || null,
+    view: view === START.view ? null : view, step: step || null, lesson: lesson || null,
+    lesson_step: lesson && lessonStep > 1 ? lessonStep : null, lesson_done: (lesson && done) || null,
+    lesson_language: language === START.language ? null : language,
+  };
+  const given = Object.entries(fields).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
+  return `#${new URLSearchParams(given)}`;
 }
 
 // What an address does not say, or says wrongly, is as in `usual`; an address without a text changes nothing. Anyone can

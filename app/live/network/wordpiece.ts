@@ -58,14 +58,10 @@ export interface Encoding {
 const PREFIX = "##";
 
 export class WordPiece {
-  private readonly ids: Map<string, number>;
+  readonly idOf: ReadonlyMap<string, number>;
 
   constructor(readonly settings: TokenizerSettings, private readonly characters: Characters) {
-    this.ids = new Map(settings.vocab.map((piece, id) => [piece, id]));
-  }
-
-  id(piece: string): number | undefined {
-    return this.ids.get(piece);
+    this.idOf = new Map(settings.vocab.map((piece, id) => [piece, id]));
   }
 
   // Adds [CLS] and [SEP]; the longer text is cut first. `second` null: one text.
@@ -202,7 +198,7 @@ export class WordPiece {
       let end = letters.length;
       for (; end > start; end--) {
         const candidate = (start ? PREFIX : "") + letters.slice(start, end).map(({ text }) => text).join("");
-        const id = this.ids.get(candidate);
+        const id = this.idOf.get(candidate);
         if (id !== undefined) {
           pieces.push({ id, start: letters[start].start, end: letters[end - 1].end, word, tried });
           break;

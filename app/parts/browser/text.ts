@@ -16,6 +16,12 @@ export function percent(weight: number): string {
   return text === "0.0" ? "<0.1%" : text === "100.0" ? ">99.9%" : `${text}%`;
 }
 
+// With so many decimals; what rounds to zero has no sign, as in Python's format "z".
+export function decimal(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text;
+}
+
 // A number for tables and files: the digits that float32 holds; null where it is not finite.
 export function exact(value: number): number | null {
   return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;

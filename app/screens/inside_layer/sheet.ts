@@ -1,8 +1,7 @@
 // The rows of one token: strips with their lengths, the heads and what they read, neurons, logits.
 
 import { element, type Child } from "../../parts/browser/elements";
-import { decimal } from "../../parts/browser/numbers";
-import { legible, percent, shorten } from "../../parts/browser/text";
+import { decimal, legible, percent, shorten } from "../../parts/browser/text";
 import { cellsOf, fullColour, peaksOf, sharesOf, short, signed, type Card, type Cell, type Entry, type Row, type SheetModel, type Source } from "./model";
 import { dims, strip, type Look, type StripText } from "./strips";
 

@@ -5,8 +5,7 @@ import "./drawing.css";
 
 import { closingFirst, type Mounted } from "../../parts/browser/component";
 import { element, kept } from "../../parts/browser/elements";
-import { decimal } from "../../parts/browser/numbers";
-import { percent } from "../../parts/browser/text";
+import { decimal, percent, range } from "../../parts/browser/text";
 import { barHeight, coin, kindOf, nats, perLine, type Example, type Guess } from "./model";
 
 const CELL = 62; // pixels of a token, at least
@@ -65,15 +64,11 @@ function tone(data: Example, part: string): string {
 // ---- the tokens ----
 
 function lines(data: Example, count: number): HTMLElement[] {
-  const found = [];
-  for (let start = 0; start < data.tokens.length; start += count) {
-    found.push(line(data, start, Math.min(start + count, data.tokens.length), count, start === 0));
-  }
-  return found;
+  const places = range(data.tokens.length);
+  return range(Math.ceil(places.length / count)).map((at) => line(data, places.slice(at * count, (at + 1) * count), count, at === 0));
 }
 
-function line(data: Example, start: number, end: number, count: number, isFirst: boolean): HTMLElement {
-  const places = Array.from({ length: end - start }, (_, index) => start + index);
+function line(data: Example, places: number[], count: number, isFirst: boolean): HTMLElement {
   const bar = data.tokens.length >= LONG * count ? LONG_BAR : BAR;
   const guesses = new Map(data.guesses.map((guess) => [guess.position, guess]));
   const rows: [string, string, (place: number) => HTMLElement][] = [
@@ -112,13 +107,9 @@ function read(data: Example, place: number, guess: Guess | undefined): HTMLEleme
 }
 
 function guess(found: Guess | undefined): HTMLElement {
-  const list = element("span", { className: "guesses" });
-  for (const [text, probability] of found?.best ?? []) {
-    const isRight = text === found?.token;
-    list.append(element("span", { className: isRight ? "right" : "", title: text },
-      element("bdi", { textContent: text }), ` ${percent(probability)}`));
-  }
-  return list;
+  return element("span", { className: "guesses" }, ...(found?.best ?? []).map(([text, probability]) =>
+    element("span", { className: text === found?.token ? "right" : "", title: text },
+      element("bdi", { textContent: text }), ` ${percent(probability)}`)));
 }
 
 function cost(data: Example, found: Guess | undefined, bar: number): HTMLElement {

@@ -22,8 +22,8 @@ export class MapFiles implements Saved {
 
   picture(): Picture {
     const { painter } = this;
-    const { width, height, theme: { background: ground } } = painter;
-    return { width, height, ground, draw: (context) => painter.drawOn(context, 2) };
+    const { width, theme: { background: ground } } = painter;
+    return { width, height: width, ground, draw: (context) => painter.drawOn(context, 2) };
   }
 
   sheet(): Sheet {

@@ -157,7 +157,7 @@ export class HeatMap extends ChoosingView {
     const { painter } = this;
     if (!painter.width) return;
     painter.theme = readTheme(this.root);
-    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.height), window.devicePixelRatio || 1);
+    painter.drawOn(fitCanvas(this.canvas, painter.width, painter.width), window.devicePixelRatio || 1);
   }
 
   // ---- pointer ----

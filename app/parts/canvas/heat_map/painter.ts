@@ -15,7 +15,7 @@ const MIN_TOP = 0.05; // least weight at the end of the colour scale: specks are
 const NUMBERED = 30; // pixels of a cell from which on its number is written into it
 
 export class MapPainter extends Painter {
-  /** Of the canvas. */
+  /** Of the canvas, which is square. */
   width = 0;
   /** Weight at the end of the colour scale. */
   scaleTop = 1;
@@ -69,11 +69,6 @@ export class MapPainter extends Painter {
     const side = Math.min(room - this.margin - 6, Math.max(200, Math.min(640, size * (size <= 14 ? 38 : 30))));
     this.side = Math.max(120, Math.floor(side));
     this.width = this.margin + this.side + 4;
-  }
-
-  // The map is square.
-  get height(): number {
-    return this.width;
   }
 
   get cell(): number {

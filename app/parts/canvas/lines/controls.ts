@@ -19,10 +19,10 @@ const FILTERS = [
 ] as const;
 
 /** What is drawn of the weights. */
-export type LinesChange = Partial<Pick<LinesModel, "filter" | "hasOwnThreshold" | "hideSpecial" | "mean" | "threshold">>;
+export type LinesChange = Partial<Pick<LinesModel, "filter" | "hasOwnThreshold" | "hideSpecial" | "isSqueezed" | "mean" | "threshold">>;
 
 /** What the controls ask of the view. */
-export type LinesActions = Pick<LinesView, "goToLayer" | "set" | "setHeads" | "showWords" | "squeeze">;
+export type LinesActions = Pick<LinesView, "goToLayer" | "set" | "setHeads" | "showWords">;
 
 export class LinesControls {
   readonly rows: HTMLElement[];
@@ -40,7 +40,7 @@ export class LinesControls {
     (hideSpecial) => this.actions.set({ hideSpecial }));
   private readonly words = wordsCheckbox((isOn) => this.actions.showWords(isOn));
   private readonly mean = checkbox("Mean of heads", "One line for the mean weight of the chosen heads", (mean) => this.actions.set({ mean }));
-  private readonly fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isOn) => this.actions.squeeze(isOn));
+  private readonly fit = checkbox("All tokens in one view", "Squeeze the rows; names that fit are shown", (isSqueezed) => this.actions.set({ isSqueezed }));
   private readonly filterSelect = select("Show lines between sentences", FILTERS, (filter) => this.actions.set({ filter }));
   private readonly filterLabel = element("label", {}, said("Show"), this.filterSelect);
 
@@ -54,8 +54,7 @@ export class LinesControls {
     ];
   }
 
-  // `fit`: whether the rows are squeezed.
-  refresh(fit: boolean): void {
+  refresh(): void {
     const { model } = this;
     const { header } = model;
     this.refreshLayers();
@@ -71,7 +70,7 @@ export class LinesControls {
     this.special.input.checked = model.hideSpecial;
     this.words.input.checked = model.byWord;
     this.mean.input.checked = model.mean;
-    this.fit.input.checked = fit;
+    this.fit.input.checked = model.isSqueezed;
   }
 
   private refreshLayers(): void {

@@ -41,7 +41,6 @@ export class LinesView extends ChoosingView {
     onmousedown: (event: MouseEvent) => { if (event.shiftKey) event.preventDefault(); }, // selects no text
     onkeydown: (event: KeyboardEvent) => this.key(event),
   }, this.spacer);
-  private isFitted = false;
 
   constructor(parent: Node) {
     super("view");
@@ -98,8 +97,8 @@ export class LinesView extends ChoosingView {
 
   private refreshControls(): void {
     if (!this.model.header.is_pair) this.model.filter = "all";
-    if (!isLong(this.model.size)) this.isFitted = false;
-    this.controls.refresh(this.isFitted);
+    if (!isLong(this.model.size)) this.model.isSqueezed = false;
+    this.controls.refresh();
   }
 
   private select(): void {
@@ -151,7 +150,7 @@ export class LinesView extends ChoosingView {
     Object.assign(this.model, change);
     this.refreshControls();
     this.select();
-    this.draw();
+    this.fit();
     this.noteOptions();
   }
 
@@ -160,26 +159,14 @@ export class LinesView extends ChoosingView {
     this.model.forgetFocus(); // the places mean other units now
     this.painter.labels.forget();
     this.model.refreshUnits();
-    this.refreshControls();
-    this.changed();
-  }
-
-  squeeze(isOn: boolean): void {
-    this.isFitted = isOn;
-    this.changed();
-  }
-
-  private changed(): void {
-    this.select();
-    this.fit();
-    this.noteOptions();
+    this.set({});
   }
 
   // ---- drawing ----
 
   protected layout(width: number): void {
     this.root.classList.toggle("narrow", width < 700);
-    this.painter.setRows(this.isFitted);
+    this.painter.setRows(this.model.isSqueezed);
     this.scroller.style.height = `${this.painter.height + 2}px`;
     this.spacer.style.height = `${this.painter.contentHeight}px`;
     this.painter.setWidth(this.scroller.clientWidth); // after the heights: a scroll bar may come or go

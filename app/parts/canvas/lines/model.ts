@@ -66,6 +66,8 @@ export class LinesModel {
   hideSpecial = false;
   byWord = false;
   mean = false;
+  /** Whether the rows of a long text are squeezed into one window. */
+  isSqueezed = false;
   filter = "all";
   threshold = 0.1;
   /** Whether the visitor has set the threshold; else each token's strongest line is shown too. */
@@ -226,11 +228,8 @@ export class LinesModel {
     if (!summed.length || !this.heads.length) return { other, number: 0, averages: false, ranked: [] };
     const divisor = side === "left" ? summed.length : 1; // attention to several units adds up
     const targets = listed.filter((unit) => this.takesPart(other, unit)).map((index) => {
-      const weights = this.heads.map((head) => {
-        let sum = 0;
-        for (const unit of summed) sum += side === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit);
-        return sum;
-      });
+      const weights = this.heads.map((head) => summed.reduce((sum, unit) =>
+        sum + (side === "left" ? this.weight(head, unit, index) : this.weight(head, index, unit)), 0));
       const sum = weights.reduce((a, b) => a + b, 0) / weights.length;
       return { index, sum, fraction: sum / divisor, fractions: weights.map((weight) => weight / divisor) };
     });

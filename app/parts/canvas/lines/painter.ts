@@ -50,9 +50,9 @@ export class LinesPainter extends Painter {
   }
 
   setWidth(width: number): void {
+    if (width !== this.width) this.labels.forget();
     this.width = width;
     this.column = Math.max(84, Math.min(190, width * 0.3));
-    this.labels.forget();
   }
 
   // The unit at a point; y from the top of all tokens.

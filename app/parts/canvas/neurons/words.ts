@@ -2,8 +2,7 @@
 
 import { element } from "../../browser/elements";
 import { LiveRegion } from "../../browser/live_region";
-import { decimal } from "../../browser/numbers";
-import { legible, shorten } from "../../browser/text";
+import { decimal, legible, shorten } from "../../browser/text";
 import { tokenInTip, type Tooltip } from "../shared/tooltip";
 import type { NeuronModel } from "./model";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { exact, legible, letters, percent, range, shorten } from "../../../../app/parts/browser/text";
+import { decimal, exact, legible, letters, percent, range, shorten } from "../../../../app/parts/browser/text";
 
 test("a fraction has one decimal, a whole percent none; what is almost none or all is never called so", () => {
   assert.deepEqual([0.0123, 0.0994, 0.9942, 0.0846, 0.9154].map(percent), ["1.2%", "9.9%", "99.4%", "8.5%", "91.5%"]);
@@ -48,4 +48,8 @@ test("a stack of accents and a half of a surrogate pair do no harm", () => {
 test("a range counts from 0", () => {
   assert.deepEqual(range(3), [0, 1, 2]);
   assert.deepEqual(range(0), []);
+});
+
+test("what rounds to zero has no sign, and the decimals stay", () => {
+  assert.deepEqual([-0.001, 0.001, -0.25, -0, 1].map((value) => decimal(value, 2)), ["0.00", "0.00", "-0.25", "0.00", "1.00"]);
 });

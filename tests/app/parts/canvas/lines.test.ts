@@ -223,7 +223,7 @@ test("a click shows or hides a head, Shift shows it alone, a double click too, a
   const model = linesModel();
   const asked: number[][] = [];
   const controls = new LinesControls(model, { setHeads: (heads) => asked.push(heads) } as Partial<LinesActions> as LinesActions);
-  controls.refresh(false);
+  controls.refresh();
   const [first, second] = controls.rows.flatMap((row) => fake(row).all((node) => node.className === "head"));
   const click = (button: typeof first, shiftKey = false) => (button.onclick as (event: unknown) => void)({ shiftKey });
   const twice = (button: typeof first) => (button.ondblclick as () => void)();
