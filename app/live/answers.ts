@@ -208,10 +208,6 @@ function originalOf({ original }: Hidden, { vocab, mask }: Texts): { rank: numbe
   return original;
 }
 
-function idOf({ reader }: Texts, piece: Fact): number {
-  return Number(reader.wordpiece.idOf.get(String(piece)));
-}
-
 // ---- pairs ----
 
 function pair({ second }: Texts): string {
@@ -366,7 +362,7 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
     if (!after.length) throw new NotShown(["last_word", {}]);
     const probabilities = texts.predict(texts.masked(shown.filter((place) => place >= position)), position);
     const top = argmax(probabilities);
-    const left = { best_left: texts.vocab[top], p_left: probabilities[top], p_still: probabilities[idOf(texts, facts.best)] };
+    const left = { best_left: texts.vocab[top], p_left: probabilities[top], p_still: probabilities[texts.vocab.indexOf(String(facts.best))] };
     const name = Number(facts.p) - left.p_still >= ALIKE_PROBABILITIES ? "other" : "same";
     return found(name, { ...facts, num_after: after.length, ...left, points: SMALL_POINTS });
   },
@@ -378,15 +374,15 @@ const FUNCTIONS: Record<string, (texts: Texts, given: Given) => Found> = {
     const isSpecial = new Set(reader.wordpiece.settings.special_ids);
     const ids = texts.masked([first, suggested(texts, [first], false, MOST_TRIED)]);
     let left = range(ids.length).filter((place) => ids[place] === texts.mask);
-    const alone = new Map<number, { word: string; p: number }>();
+    const alone = new Map<number, { id: number; word: string; p: number }>();
     const filled: { place: number; word: string; p: number }[] = [];
     let still = 0;
     while (left.length) {
       const tops = left.map((place) => {
         const probabilities = texts.predict(ids, place);
         const top = argmax(probabilities);
-        if (!filled.length) alone.set(place, { word: vocab[top], p: probabilities[top] });
-        still = probabilities[idOf(texts, alone.get(place)?.word ?? vocab[top])]; // of the last gap in the end
+        if (!filled.length) alone.set(place, { id: top, word: vocab[top], p: probabilities[top] });
+        still = probabilities[alone.get(place)?.id ?? top]; // of the last gap in the end
         const id = largest(probabilities, isSpecial.size + 1).find((each) => !isSpecial.has(each)) ?? top;
         return { place, id, p: probabilities[id] };
       });

@@ -51,7 +51,14 @@ class Glance extends CanvasView<GlanceEvents> {
   private readonly back = button("Back", "\u2190", () => this.go(this.model.step - 1), "go");
   private readonly on = button("Next", "\u2192", () => this.go((this.model.step + 1) % this.model.header.steps.length), "go on");
   private readonly more = element("div", { className: "more" });
-  private readonly plane: HTMLElement;
+  private readonly plane = element("div", {
+    className: "plane", tabIndex: 0, role: "application",
+    ariaLabel: "BERT on this text, from the word pieces to the predictions. Left and right arrow: steps. Up and " +
+      "down arrow: follow another token. Enter: open what explains this step.",
+    onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
+    onpointerleave: () => this.point(null),
+    onclick: (event: MouseEvent) => this.click(event),
+  }, this.canvas);
   private target!: Layout;
   private from: Layout | null = null; // while it folds
   private start = 0;
@@ -61,14 +68,6 @@ class Glance extends CanvasView<GlanceEvents> {
 
   constructor(parent: Node) {
     super("view glance");
-    this.plane = element("div", {
-      className: "plane", tabIndex: 0, role: "application",
-      ariaLabel: "BERT on this text, from the word pieces to the predictions. Left and right arrow: steps. Up and " +
-        "down arrow: follow another token. Enter: open what explains this step.",
-      onpointermove: (event: PointerEvent) => this.point(this.hit(event), event),
-      onpointerleave: () => this.point(null),
-      onclick: (event: MouseEvent) => this.click(event),
-    }, this.canvas);
     const walk = element("div", { className: "walk", role: "group", ariaLabel: "Walk through BERT" },
       this.back, this.title, this.on, this.texts, this.more);
     const stage = element("div", {

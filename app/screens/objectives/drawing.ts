@@ -81,18 +81,16 @@ function chosen(one: Shown): HTMLElement {
 function detail(one: Shown): HTMLElement {
   if (one.error) return element("p", { className: "error", textContent: one.error });
   const answers = new Map(one.answers.map((answer) => [answer.place, answer]));
+  const text = band("The text", one.original.map((token) => column([cell(token, "")])));
+  const read = (reader: string) => band(`The ${reader} reads`, one.reads.map(({ text, fate }) => column([cell(text, fate)])));
   if (one.writes.length) {
-    return element("div", { className: "detail" },
-      band("The text", one.original.map((text) => column([cell(text, "")]))),
-      band("The encoder reads", one.reads.map(({ text, fate }) => column([cell(text, fate)]))),
+    return element("div", { className: "detail" }, text, read("encoder"),
       band("The decoder reads", one.decoder_reads.map((text, place) => column(
         [cell(text, ""), goal(one.writes[place]), ...guesses(answers.get(place))])),
       ["", "and must write", ...answerNames(answers)]));
   }
   if (one.verdict) {
-    return element("div", { className: "detail" },
-      band("The text", one.original.map((text) => column([cell(text, "")]))),
-      band("The network reads", one.reads.map(({ text, fate }) => column([cell(text, fate)]))),
+    return element("div", { className: "detail" }, text, read("network"),
       band("It must say", [column([goal(one.verdict), ...guesses(answers.get(0))])]));
   }
   const hasChange = one.reads.some(({ text }, place) => text !== one.original[place]);

@@ -15,6 +15,7 @@ const NARROW_LABELS = 92;
 const BAR = 64; // pixels of the largest loss
 const LONG = 3; // lines of tokens from which on the losses are drawn lower
 const LONG_BAR = 36;
+const KINDS = { "A": "a", "B": "b", "": "special" } as const; // whose colour a sentence has
 
 export default closingFirst(({ parentElement, data }: Mounted<Example>) => {
   const root = kept(parentElement, "example");
@@ -40,7 +41,7 @@ function documents(data: Example): HTMLElement {
   const own = data.sentences.filter((one) => one.document === 0);
   const other = data.sentences.filter((one) => one.document !== 0);
   const row = (sentences: Example["sentences"]) => element("div", { className: "sentences" },
-    ...sentences.map((one) => element("span", { className: `sentence ${one.part.toLowerCase()}`, dir: "auto", style: tone(data, one.part) },
+    ...sentences.map((one) => element("span", { className: `sentence ${one.part.toLowerCase()}`, dir: "auto", style: `--tone: ${data.colors[KINDS[one.part]]}` },
       ...(one.part ? [element("b", { textContent: one.part })] : []), one.text,
       ...(one.part && one.num_kept < one.num_tokens ? [element("i", { textContent: ` (${one.num_tokens - one.num_kept} pieces cut off)` })] : []))));
   return stage("1  Document", "two parts of it become A and B", element("div", {},
@@ -54,11 +55,6 @@ function stage(title: string, note: string, content: HTMLElement): HTMLElement {
 
 function label(title: string, note: string): HTMLElement {
   return element("div", { className: "label" }, element("b", { textContent: title }), element("small", { textContent: note }));
-}
-
-function tone(data: Example, part: string): string {
-  const color = part === "A" ? data.colors.a : part === "B" ? data.colors.b : data.colors.special;
-  return `--tone: ${color}`;
 }
 
 // ---- the tokens ----

@@ -32,7 +32,10 @@ class Switches implements KeptView<SwitchData, Switched> {
   private readonly status = element("p", { className: "status", ariaLive: "polite" });
   private readonly count = element("span", { className: "count" });
   private readonly allOn = button("All on", "Switch on every head and layer", () => this.set([], []));
-  private readonly only = button("Only this one", "The next head or layer you click stays on alone", () => this.arm(!this.isOnly));
+  private readonly only = button("Only this one", "The next head or layer you click stays on alone", () => {
+    this.isOnly = !this.isOnly;
+    this.refresh();
+  });
   private layers = 0;
   private heads = 0;
   private off = new Set<string>();
@@ -111,11 +114,6 @@ class Switches implements KeptView<SwitchData, Switched> {
   }
 
   // ---- acting ----
-
-  private arm(isOnly: boolean): void {
-    this.isOnly = isOnly;
-    this.refresh();
-  }
 
   private click(place: Place, isOnly: boolean): void {
     const [layer, column] = this.place = place;

@@ -26,16 +26,13 @@ export default closingFirst(({ data }: Mounted<LiveTextData>) => {
     sendSoon(area);
   };
 
-  document.addEventListener("input", onInput);
-  document.addEventListener("compositionend", onInput);
+  const listening = new AbortController();
+  for (const name of ["input", "compositionend"]) document.addEventListener(name, onInput, listening);
   // A visitor may have typed while this module was loaded; of an unchanged text nothing is sent.
   const { activeElement } = document;
   if (!hasListened && activeElement instanceof HTMLElement && activeElement.matches(areas)) sendSoon(activeElement);
   hasListened = true;
-  return () => { // what waits is sent all the same: the visitor may be typing on
-    document.removeEventListener("input", onInput);
-    document.removeEventListener("compositionend", onInput);
-  };
+  return () => listening.abort(); // what waits is sent all the same: the visitor may be typing on
 });
 
 function pressControlEnter(area: HTMLElement): void {

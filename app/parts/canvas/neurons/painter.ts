@@ -17,6 +17,8 @@ export class NeuronPainter extends Painter {
   width = 0;
   /** Of the window on the rows. */
   height = 0;
+  /** Of all rows. */
+  contentHeight = 0;
   /** First pixel that is seen. */
   scrolled = 0;
   private names = 150; // pixels of the names
@@ -57,11 +59,7 @@ export class NeuronPainter extends Painter {
     this.bars = isNarrow ? 62 : 130;
     this.strip = Math.max(60, width - this.names - this.numbers - this.bars - 3 * GAP - 18);
     this.height = HEAD + Math.min(this.model.size, 20) * ROW + 6;
-  }
-
-  // Height of all rows.
-  get contentHeight(): number {
-    return HEAD + this.model.size * ROW + 6;
+    this.contentHeight = HEAD + this.model.size * ROW + 6;
   }
 
   // The key and the dimension at a point of the window.
