@@ -178,10 +178,10 @@ export class WordPiece {
     let isOpen = false;
     for (const letter of letters) {
       const isMark = this.characters.is(letter.text, "punctuation");
-      if (this.characters.is(letter.text, "whitespace")) isOpen = false;
-      else if (isOpen && !isMark) words[words.length - 1].push(letter);
-      else words.push([letter]);
-      if (!this.characters.is(letter.text, "whitespace")) isOpen = !isMark;
+      const isSpace = this.characters.is(letter.text, "whitespace");
+      if (isOpen && !isMark && !isSpace) words[words.length - 1].push(letter);
+      else if (!isSpace) words.push([letter]);
+      isOpen = !isMark && !isSpace;
     }
     return words;
   }

@@ -8,16 +8,15 @@ export interface Mounted<Data> {
   setTriggerValue(name: string, value: unknown): void;
 }
 
-export interface KeptView<Data, Report = never> {
-  /** What the view calls to report the visitor's choice. */
-  report?: (value: Report) => void;
-  update(data: Data): void;
-  close(): void;
-}
-
 /** What a call for a place opened. */
 export class Opened {
   close: () => void = () => {};
+}
+
+export interface KeptView<Data, Report = never> extends Opened {
+  /** What the view calls to report the visitor's choice. */
+  report?: (value: Report) => void;
+  update(data: Data): void;
 }
 
 // Returns a component with one view for each place in the page, kept until the place goes. Streamlit calls a component

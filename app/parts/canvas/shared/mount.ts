@@ -1,15 +1,14 @@
 // One view for each place in the page, made at the first message and kept until the place goes.
 
-import { keeping, type Mounted } from "../../browser/component";
+import { keeping, type Mounted, type Opened } from "../../browser/component";
 import type { Bytes } from "../../browser/data_blocks";
 import { inflateBlocks, isDeflated, unpack, type Message } from "./transport";
 
-export interface MountedView<Header, Events> {
+export interface MountedView<Header, Events> extends Opened {
   readonly root: HTMLElement;
   /** What the view calls to report a choice. */
   events: Events;
   update(message: Message<Header>): void;
-  close(): void;
 }
 
 // The events of a view that reports what was chosen and its options, as state of the component.
