@@ -1,5 +1,7 @@
 """Plotly parts that several pages use: numbers in, figures out."""
 
+from bertcore.data.labels import label_name
+
 from .cells import numbered
 from .figure import (
     Figure,
@@ -17,7 +19,6 @@ from .formats import (
     ON_AXIS,
     display_width,
     exactly,
-    label_name,
     percent,
     plain,
     shorten,

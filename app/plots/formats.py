@@ -16,15 +16,6 @@ def plain(text: str) -> str:
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
-def label_name(label: str) -> str:
-    """Return what a label is called in a sentence: a number alone could be anything.
-
-    >>> label_name("1"), label_name("praise")
-    ('label 1', 'praise')
-    """
-    return f"label {label}" if label.isdecimal() else label
-
-
 def safe_card(markdown: str) -> str:
     """Return untrusted Markdown with its pictures turned to links, so that nothing is fetched.
 

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import pandas as pd
+from bertcore.analysis.words.epoch_masks import COPIES, BothMasks, both_masks
 
-from bertcore.analysis.words.epoch_masks import COPIES, FATES, BothMasks, both_masks
-
-from ..plots import ON_AXIS, Figure, Shades, cell_table, shorten, subplots, theme
-from ..view import View
+from ..plots import ON_AXIS, Figure, Shades, shorten, subplots, theme
+from ..view import View, tidy_at
 
 COLOURS = ("rgba(127, 134, 152, 0.12)", "#2F55D4", "#0B7A55", "#B45309")
 """For not hidden, [MASK], kept and random, as in the drawing of an example."""
@@ -53,25 +51,12 @@ def epochs_figure(both: BothMasks) -> Figure:
     return fig
 
 
-def epochs_table(both: BothMasks) -> pd.DataFrame:
-    """Return a row for each way, epoch and hidden token."""
-    tables = []
-    for name, masks in (("static", both.static), ("dynamic", both.dynamic)):
-        columns = {"position": range(len(masks.tokens)), "token": masks.tokens}
-        rows = {"masks": name, "epoch": range(1, len(masks.fates) + 1)}
-        tables.append(cell_table(rows, columns, fate=masks.fates))
-    table = pd.concat(tables, ignore_index=True)
-    table = table[table["fate"] > 0]
-    became = table["fate"].map(dict(enumerate(FATES)))
-    return table.drop(columns="fate").assign(became=became)
-
-
 EPOCHS = View(
     name="epoch-masks",
     question="Which tokens are hidden over 20 epochs?",
     of=both_masks,
     figure=epochs_figure,
-    table=epochs_table,
+    table=tidy_at("hidden"),
     fills=lambda both: {
         "copies": COPIES,
         "num_text": both.static.num_text,

@@ -33,6 +33,15 @@ _RARE = 0.1
 """Below this share, -1 beside 0 and 1 marks missing labels; above it is a class."""
 
 
+def label_name(label: str) -> str:
+    """Return what a label is called in a sentence: a number alone could be anything.
+
+    >>> label_name("1"), label_name("praise")
+    ('label 1', 'praise')
+    """
+    return f"label {label}" if label.isdecimal() else label
+
+
 def order_labels(names: Iterable[str]) -> tuple[str, ...]:
     """Return labels in order: by the numbers in them, then alphabetically, the tag O first.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from bertcore.analysis import (
     compare_answers,
@@ -11,18 +11,15 @@ from bertcore.analysis import (
     head_in_both,
     weight_drift,
 )
-from bertcore.analysis.compare.checkpoints import ComparedAnswers
 from bertcore.analysis.compare.texts import LayersComparison
-from bertcore.base.states import state_name
 
-from ...on_demand import pd
 from ...parts.canvas.heat_map import heat_map
-from ...plots import label_name, percent, shorten, theme
+from ...plots import percent, shorten, theme
 from ...plots.before_after import AFTER, BEFORE, Pairs, points_title
 from ...plots.cells import similarity_table
 from ...plots.charts import AFTER_LAYER, Curve, Grid, LayerCurves, Lines, heads_grid
 from ...plots.drift import RELATIVE_CHANGE, drift_table
-from ...plots.tables import arrays, head_cells
+from ...plots.tables import arrays, columns, head_cells, named
 from ...view import View
 
 NAMES = ("first", "second")
@@ -41,23 +38,6 @@ SHOWN = {
 """What the bars show, by the kind of the question."""
 
 
-def answers_table(compared: ComparedAnswers) -> pd.DataFrame:
-    """Return a row for each answer."""
-    table = pd.DataFrame([asdict(row) for row in compared.rows])
-    if compared.kind in ("class", "labels"):
-        table["answer"] = table["answer"].map(label_name)
-    return table.assign(difference=table["p_second"] - table["p_first"])
-
-
-def layers_table(compared: ComparedAnswers) -> pd.DataFrame:
-    """Return a row for each checkpoint and hidden state."""
-    table = pd.DataFrame([asdict(row) for row in compared.layers])
-    table["state"] = table["state"].map(state_name)
-    table["settled"] = table["settled"].map(state_name, na_action="ignore")
-    table.insert(3, "followed", compared.followed)
-    return table
-
-
 def cka_fills(compared: LayersComparison) -> dict[str, object]:
     """Return how many examples there were, and of what."""
     return {
@@ -70,7 +50,7 @@ ANSWERS = View(
     name="compare-answers",
     question="What do both answer?",
     of=compare_answers,
-    table=answers_table,
+    table=columns(answer="names", **named("rows.*", "p_first", "p_second", "difference")),
     chart=Pairs(name="answer", runs=NAMES, title=points_title),
     how=(
         "Each pair of bars is one answer: grey of the first checkpoint, blue of the second. A "
@@ -83,7 +63,14 @@ LAYERS = View(
     name="compare-layers",
     question="In which layer does the answer appear?",
     of=compare_answers,
-    table=layers_table,
+    table=columns(
+        checkpoint="layers.*.checkpoint",
+        state="layers.*.after",
+        answer="layers.*.answer",
+        followed="followed",
+        p_followed="layers.*.p_followed",
+        settled="layers.*.settled_after",
+    ),
     chart=Lines(
         x="state",
         y="p_followed",

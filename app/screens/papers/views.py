@@ -4,44 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from bertcore.lessons.papers import Ablation, Literature, Way, read_ablation, read_papers
+from bertcore.lessons.papers import Literature, Way, read_ablation, read_papers
 from bertcore.training.finetuning import recorded_scores
 
-from ...on_demand import pd
-from ...plots import Figure, Properties, tabulate, theme
+from ...plots import Figure, Properties, theme
 from ...plots.charts import Intervals, Lines
 from ...plots.tables import columns, exploded
-from ...view import View
+from ...view import View, tidy_at
 
 QUIET, READ, BODY = "rgba(122,129,148,0.14)", "rgba(194,65,124,0.22)", "rgba(52,87,213,0.20)"
 """An input, an answer, and the network."""
 _STARTS = {"all": "pretrained", "untrained": "random weights"}  # by recorded part
 _ROOM = 5.0  # height of a way, in rows of boxes
 _PIXELS = 34  # height of a row of boxes, in pixels
-
-
-def glue_table(literature: Literature) -> pd.DataFrame:
-    """Return the scores of each size with their average, parameters and source."""
-    rows = (
-        (row.name, row.num_parameters, row.average, *row.scores, row.source.text)
-        for row in literature.glue
-    )
-    names = ["model", "parameters", "average", *literature.glue_columns, "source"]
-    return pd.DataFrame(rows, columns=names).sort_values("parameters", ascending=False)
-
-
-def ablation_table(ablation: Ablation) -> pd.DataFrame:
-    """Return a row for each task and variant: its score, and its points from BERT's own."""
-    own = ablation.rows[0].scores
-    return tabulate(
-        "task own variant score points source",
-        (
-            (task, f"{own[place]:.1f}", row.name, row.scores[place], points[place], row_source)
-            for row_source in [ablation.source.text]
-            for place, task in enumerate(ablation.columns)
-            for row, points in zip(ablation.rows[1:], ablation.differences()[1:], strict=True)
-        ),
-    )
 
 
 def ways_figure(literature: Literature) -> Figure:
@@ -108,7 +83,13 @@ GLUE = View(
     name="glue-by-size",
     question="What does size bring on GLUE?",
     of=read_papers,
-    table=glue_table,
+    table=columns(
+        model="glue.*.name",
+        parameters="glue.*.num_parameters",
+        average="glue.*.average",
+        **{name: f"glue.*.scores.{place}" for place, name in enumerate(read_papers().glue_columns)},
+        source="glue.*.source.text",
+    ),
     chart=Intervals(
         name="model",
         number=lambda models: models["parameters"].map(theme.count),
@@ -128,7 +109,7 @@ ABLATED = View(
     name="ablations",
     question="What does each choice bring?",
     of=read_ablation,
-    table=ablation_table,
+    table=tidy_at("points"),
     chart=Intervals(
         name="task",
         number="own",

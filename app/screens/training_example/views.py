@@ -6,42 +6,14 @@ from operator import attrgetter
 
 from bertcore.analysis.compare.phases import two_phases
 from bertcore.analysis.compare.weight_drift import TrainedOnce, train_once
-from bertcore.analysis.words.training_example import TrainingExample, training_example
+from bertcore.analysis.words.training_example import training_example
 from bertcore.training.tasks import SpanAnswers
 
-from ...on_demand import pd
-from ...plots import tabulate
 from ...plots.charts import Grid, Intervals
 from ...plots.drift import RELATIVE_CHANGE, drift_table
+from ...plots.tables import columns
 from ...sources.epoch_masks import EPOCHS as EPOCHS
 from ...view import View, tidy_at
-
-
-def example_table(example: TrainingExample) -> pd.DataFrame:
-    """Return a row for each token."""
-    guesses = {
-        guess.position: (guess.became, guess.best[0][0], guess.probability, guess.loss)
-        for guess in example.guesses
-    }
-    no_guess = ("", "", float("nan"), float("nan"))
-    tokens = zip(example.tokens, example.segment_ids, example.input_tokens, strict=True)
-    rows = ((place, *token, *guesses.get(place, no_guess)) for place, token in enumerate(tokens))
-    return tabulate("position token segment input became guess p_right loss", rows)
-
-
-def answers_table(trained: TrainedOnce) -> pd.DataFrame:
-    """Return a row for each right answer, before and after a step."""
-    example, effect = trained.example, trained.effect
-    rows = [
-        (f"{guess.token} ({guess.position})", guess.probability, after)
-        for guess, after in zip(example.guesses, effect.probabilities, strict=True)
-    ]
-    if example.pair_probabilities is not None:
-        name = "B is random" if example.is_random else "B follows A"
-        before = example.pair_probabilities[int(example.is_random)]
-        rows.append((name, before, effect.pair_probability or 0.0))
-    table = tabulate("answer before after", rows)
-    return table.melt("answer", var_name="when", value_name="p")
 
 
 def about_moved(trained: TrainedOnce) -> dict[str, object]:
@@ -59,13 +31,20 @@ def about_moved(trained: TrainedOnce) -> dict[str, object]:
     return {"moved": told + (why if is_everywhere else "")}
 
 
-# ---- views ----
-
 EXAMPLE = View(
     name="training-example",
     question="What does one training example go through?",
     of=training_example,
-    table=example_table,
+    table=columns(
+        position=range,
+        token="tokens",
+        segment="segment_ids",
+        input="input_tokens",
+        became="guess_at.*.became",
+        guess="guess_at.*.best.0.0",
+        p_right="guess_at.*.probability",
+        loss="guess_at.*.loss",
+    ),
     fills=lambda example: {
         "num_tokens": len(example.tokens),
         "num_chosen": len(example.guesses),
@@ -82,13 +61,8 @@ ONE_STEP = View(
     name="one-step",
     question="What does one step on this example change?",
     of=train_once,
-    table=answers_table,
-    chart=Intervals(
-        name="answer",
-        value="p",
-        by="when",
-        x_title="probability",
-    ),
+    table=tidy_at("answers"),
+    chart=Intervals(name="answer", value="p", by="when", x_title="probability"),
     fills=lambda trained: {"before": trained.example.loss, "after": trained.effect.loss},
     needs=frozenset({"mlm", "parts"}),
     how=(

@@ -22,6 +22,8 @@ from bertcore.analysis.compare.decision import (
 )
 from bertcore.analysis.compare.shared_units import SharedUnits, head_divergence, shared_units
 from bertcore.analysis.compare.weight_drift import vocabulary
+from bertcore.base.states import state_name
+from bertcore.data.labels import label_name
 from bertcore.model.model import Model
 from bertcore.model.trace import Trace
 
@@ -131,6 +133,11 @@ class AnswerRow:
     """NaN if a checkpoint has no such answer."""
     p_second: float
 
+    @property
+    def difference(self) -> float:
+        """The second less the first."""
+        return self.p_second - self.p_first
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerAtLayer:
@@ -145,6 +152,16 @@ class AnswerAtLayer:
     """Probability of the answer that is followed; NaN if the checkpoint has no such answer."""
     settled: int | None
     """First hidden state from which on the answer is the final one; None for a score."""
+
+    @property
+    def after(self) -> str:
+        """The name of the hidden state."""
+        return state_name(self.state)
+
+    @property
+    def settled_after(self) -> str | None:
+        """The name of the hidden state from which on it is settled."""
+        return None if self.settled is None else state_name(self.settled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +178,12 @@ class ComparedAnswers:
     """The answer that is followed through the layers: the final one of the checkpoint whose head it
     is, or of the surer one."""
     layers: tuple[AnswerAtLayer, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The answers of `rows` in a sentence: a label that is a number is "label 1"."""
+        are_labels = self.kind in ("class", "labels")
+        return [label_name(row.answer) if are_labels else row.answer for row in self.rows]
 
 
 def limits(first: Model, second: Model) -> list[str]:

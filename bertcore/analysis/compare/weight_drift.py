@@ -116,6 +116,34 @@ class TrainedOnce:
     effect: StepEffect
     drift: WeightDrift
 
+    @property
+    def answers(self) -> list["AnswerInStep"]:
+        """The right answers before the step, and after it; that about the pair is the last."""
+        example, effect = self.example, self.effect
+        names = [f"{guess.token} ({guess.position})" for guess in example.guesses]
+        before = [guess.probability for guess in example.guesses]
+        after = [*effect.probabilities]
+        if example.pair_probabilities is not None and effect.pair_probability is not None:
+            names.append("B is random" if example.is_random else "B follows A")
+            before.append(example.pair_probabilities[int(example.is_random)])
+            after.append(effect.pair_probability)
+        return [
+            AnswerInStep(name, when, p)
+            for when, probabilities in (("before", before), ("after", after))
+            for name, p in zip(names, probabilities, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerInStep:
+    """A right answer to a training example, and its probability."""
+
+    answer: str
+    """The token with its position, or whether B follows A."""
+    when: str
+    """"before" or "after" the step."""
+    p: float
+
 
 def train_once(
     bert: Model,

@@ -165,6 +165,30 @@ class BothMasks:
     mask: str
     """How the vocabulary writes [MASK]."""
 
+    @property
+    def hidden(self) -> list["HiddenToken"]:
+        """The hidden tokens in both ways, epoch by epoch."""
+        return [
+            HiddenToken(name, int(epoch) + 1, int(place), way.tokens[place], FATES[fate])
+            for name, way in (("static", self.static), ("dynamic", self.dynamic))
+            for (epoch, place), fate in np.ndenumerate(way.fates)
+            if fate
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenToken:
+    """A token that is hidden in an epoch."""
+
+    masks: str
+    """"static" or "dynamic"."""
+    epoch: int
+    """From 1."""
+    position: int
+    token: str
+    became: str
+    """"mask", "kept" or "random"."""
+
 
 def both_masks(
     bert: Model,

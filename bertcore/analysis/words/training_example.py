@@ -86,6 +86,12 @@ class TrainingExample:
     """Of "B follows A" and "B is random"; None: there is no next-sentence head."""
 
     @property
+    def guess_at(self) -> list[Guess | None]:
+        """The guess at each token; None where nothing is hidden, [T]."""
+        by_position = {guess.position: guess for guess in self.guesses}
+        return [by_position.get(position) for position in range(len(self.tokens))]
+
+    @property
     def mlm_loss(self) -> float:
         """Mean over the hidden tokens."""
         return sum(guess.loss for guess in self.guesses) / len(self.guesses)

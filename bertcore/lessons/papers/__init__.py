@@ -124,17 +124,33 @@ class Ablation:
     rows: tuple[Variant, ...]
     source: Source
 
-    def differences(self) -> tuple[tuple[float, ...], ...]:
-        """Return each score minus the first row's, in points, [rows][columns]."""
-        first = self.rows[0].scores
-        return tuple(
-            tuple(round(score - own, 2) for score, own in zip(row.scores, first, strict=True))
-            for row in self.rows
-        )
+    @property
+    def points(self) -> list["Points"]:
+        """The scores of the other rows beside the first one's, task by task."""
+        own, *others = self.rows
+        return [
+            Points(task, before, row.name, after, round(after - before, 2), self.source.text)
+            for place, (task, before) in enumerate(zip(self.columns, own.scores, strict=True))
+            for row, after in ((row, row.scores[place]) for row in others)
+        ]
 
     def faults(self) -> Iterator[str]:
         """Yield the rows that have not a score for each column."""
         yield from _without_a_score(self.rows, self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A variant's score on a task, and how far it is from that of BERT's own choice."""
+
+    task: str
+    own: float
+    """Score of BERT's own choice."""
+    variant: str
+    score: float
+    points: float
+    """The difference of both."""
+    source: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,10 @@ def test_each_variant_is_a_dot_at_its_distance(name: str) -> None:
     ablation = LITERATURE.ablation(name)
     _, chart = charts(app)
     drawn = {trace["name"] or ablation.rows[1].name: trace["x"] for trace in chart["data"]}
-    for row, points in zip(ablation.rows[1:], ablation.differences()[1:], strict=True):
-        assert numbers(drawn[row.name]) == pytest.approx(points)
+    first, *others = ablation.rows
+    for row in others:
+        points = [score - own for score, own in zip(row.scores, first.scores, strict=True)]
+        assert numbers(drawn[row.name]) == pytest.approx(points, abs=1e-9)
     assert f"read_ablation(name={name!r})" in max(python_shown(app), key=len)
 
 
