@@ -32,7 +32,7 @@ from playwright.sync_api import (  # noqa: E402
 import bertcore  # noqa: E402
 from app.navigation import PAGES  # noqa: E402
 from app.screens.heads import answer as head_answer  # noqa: E402
-from app.screens.heads.names import QUESTIONS, NamedMeasure  # noqa: E402
+from app.screens.heads.names import QUESTIONS  # noqa: E402
 from app.shell import sentence_box  # noqa: E402
 from bertcore.analysis.heads.report import HeadReport, report_heads  # noqa: E402
 from bertcore.analysis.heads.texts import (  # noqa: E402
@@ -52,8 +52,7 @@ COLOURS = 200
 SCALE = 1.5
 """Pixels of a picture for one of the page: letters stay sharp on fine screens."""
 MARGIN = 12
-PREVIOUS, OBJECT = NamedMeasure("to_previous"), NamedMeasure("obj", "to_dependent")
-TO_VERB = NamedMeasure("obj", "to_head")
+PREVIOUS, OBJECT, TO_VERB = "to_previous", "obj>to_dependent", "obj>to_head"
 CLASSIFIER = "sentiment"
 REVIEW = sentence_box.REVIEW.text_a
 NEGATION = "The film was not good."
@@ -62,14 +61,13 @@ NEGATION = "The film was not good."
 # ---- numbers ----
 
 
-def answers(report: HeadReport, questions: Sequence[NamedMeasure]) -> str:
+def answers(report: HeadReport, questions: Sequence[str]) -> str:
     """Return the app's sentence about the best head for each question, as a Markdown list."""
-    lines = []
-    for measured in questions:
-        head = head_answer.best(report, measured)
-        if head is not None:
-            lines.append(f"- {head_answer.sentences(report, measured, head, is_best=True)}")
-    return "\n".join(lines)
+    return "\n".join(
+        f"- {head_answer.sentences(measured, measured.best, is_best=True)}"
+        for measured in report.measured
+        if measured.key in questions and measured.best is not None
+    )
 
 
 def own_numbers() -> str:
@@ -147,10 +145,10 @@ def heads_page(visit: Visit) -> Sequence[Locator]:
     return [visit.page.get_by_role("heading", level=1), grid, bars]
 
 
-def ask(visit: Visit, measured: NamedMeasure) -> None:
+def ask(visit: Visit, key: str) -> None:
     """Click a question on the Heads page and wait for the answer."""
-    visit.page.get_by_text(QUESTIONS[measured.key], exact=True).click()
-    visit.wait_for_query("heads_measure", measured.key)
+    visit.page.get_by_text(QUESTIONS[key], exact=True).click()
+    visit.wait_for_query("heads_measure", key)
     visit.settle()
 
 

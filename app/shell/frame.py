@@ -20,6 +20,7 @@ from bertcore.model.checkpoints.source import LANGUAGES
 from bertcore.model.tokenizer import Encoding
 from bertcore.model.tokenizer.truncation import Truncation
 from bertcore.model.unread import find_unread
+from bertcore.training.tasks.model import TaskModel
 
 from ..page_info import PageInfo
 from ..plots import BERT, SpecialTokens, marks_of, own_markdown, plain
@@ -94,6 +95,11 @@ class Page:
     def bert(self) -> Model:
         """The chosen checkpoint."""
         return cache.opened(self.bert_key)
+
+    @property
+    def task_model(self) -> TaskModel:
+        """The fine-tuned model of the checkpoint; errors as of `TaskKey.stands_for`."""
+        return cache.TaskKey(self.bert_key).stands_for
 
     @property
     def trace(self) -> Trace:

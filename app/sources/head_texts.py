@@ -19,6 +19,12 @@ NO_FILE = (
     "Upload a text or CSV file of at most 10,000 sentences above, or sentences with their trees in "
     "CoNLL-U, as Universal Dependencies provides them for 150 languages."
 )
+_IMPORTS = """
+from pathlib import Path
+from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts
+from bertcore.data import read_sentence_list
+
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,11 @@ class HeadTextSource:
     """Equal for equal texts, and short."""
     code: str = field(compare=False)
     """Python that makes `texts` and `trees`."""
+
+    @property
+    def setup(self) -> str:
+        """Python that makes `texts` and `trees`, from the imports on."""
+        return f"{_IMPORTS}{self.code}"
 
     @property
     def has_own_trees(self) -> bool:

@@ -321,6 +321,11 @@ class Model(ABC):
         return frozenset(CAPABILITIES) - self.absent.keys()
 
     @property
+    def has_task_head(self) -> bool:
+        """Whether the checkpoint has a head of fine-tuning, read or not."""
+        return self.report is not None and bool(self.report.task_heads)
+
+    @property
     def absent(self) -> Mapping[Capability, str]:
         """Missing capability -> the reason, as a sentence, and what to open instead."""
         heads = {head: self.module.why_no_head(head) for head in HEADS}

@@ -30,7 +30,6 @@ from ...shell import (
     frame,
     hidden,
     offer,
-    one_of,
     show,
     sidebar,
 )
@@ -42,13 +41,11 @@ from .sides import (
     Case,
     Side,
     began_with,
+    choice_names,
     choices,
     in_order,
     open_other,
-    shown_name,
-    shown_names,
     sides,
-    suggested,
 )
 
 OPENED: Field[list[str]] = Field("compare_view", [], ("layers", "heads", "weights", "texts"))
@@ -58,8 +55,6 @@ PLACE = Field("compare_place", 0)
 MOST_CHANGED = "best"  # stands for the head that differs most
 HEAD = Field("compare_head", MOST_CHANGED)
 MAP_OPTIONS = Field("compare_map", "")  # view options of the two heat maps
-MEASURE_NAMES = {"relative": "relative change", "turn": "1 − cosine"}
-MEASURE = Field("compare_measure", "relative", tuple(MEASURE_NAMES))
 PLACE_NAMES = {"word": "Mask", "span": "Start or end", "labels": "Label"}
 
 HELP = (
@@ -92,20 +87,15 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
 
     If the other does not open, one sentence shows why and the page ends.
     """
-    own_source = page.bert_key.source
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
-    chosen = COMPARED_WITH.value or SUGGESTED
-    options = list(dict.fromkeys([SUGGESTED, *choices(), chosen]))
-    names = shown_names(options)
-    hint = _hint(page.bert_key)
+    options = dict.fromkeys([*choices(), COMPARED_WITH.value or SUGGESTED])
+    names = choice_names([*options], page.bert_key)
     row.selectbox(
-        f"Compare {plain(shown_name(own_source))} with",
-        options,
+        f"Compare {plain(sidebar.short_name(page.bert_key.source))} with",
+        [SUGGESTED, *(source for source in options if source != SUGGESTED)],
         key=COMPARED_WITH.key(),
         accept_new_options=not policy().is_closed,
-        format_func=lambda source: (
-            hint if source == SUGGESTED else names.get(source) or shown_name(source)
-        ),
+        format_func=lambda source: names.get(source) or sidebar.short_name(source),
         on_change=lambda: consent.allow(COMPARED_WITH.value),
         help=f"{sidebar.how_to_choose()} {HELP}",
         width=420,
@@ -127,13 +117,6 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
         st.caption(BEGAN_WITH.format(first=first, second=second))
     _note_limits(first_side, second_side)
     return first_side, second_side
-
-
-def _hint(key: cache.BertKey) -> str:
-    """Return what the suggestion is called in the list."""
-    source = suggested(key)
-    why = "what it began with" if source == began_with(key) else "suggested"
-    return f"{shown_name(source)} ({why})"
 
 
 def _note_limits(first: Side, second: Side) -> None:
@@ -360,25 +343,14 @@ NOT_FINITE = (
 )
 
 
-@frame.closed(views.WEIGHTS.question, OPENED, MEASURE, at="weights")
+@frame.closed(views.WEIGHTS.question, OPENED, at="weights")
 def show_weights(case: Case) -> None:
     """Draw the drift of all weights."""
     drift = computed(views.WEIGHTS, case.page, case.second)
-    picture = st.container()
-    drawn = views.MEASURES[one_of("Measure", MEASURE_NAMES, MEASURE)]
-    with picture:
-        if drift.layers:
-            show(
-                views.WEIGHTS,
-                case.page,
-                case.second,
-                drawn=drawn,
-                setup=case.setup,
-                with_caption=False,
-            )
-        else:
-            st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
-    caption(views.WEIGHTS, drift)
+    if drift.layers:
+        show(views.WEIGHTS, case.page, case.second, setup=case.setup)
+    else:
+        st.info("No layer has matrices of the same shape in both, so no drift can be drawn.")
     if drift.others:
         st.subheader(views.OTHERS.question, anchor=False)
         show(views.OTHERS, case.page, case.second, setup=case.setup)
@@ -407,14 +379,6 @@ def _listed(names: list[str], most: int) -> str:
     return ", ".join(names[:most]) + rest
 
 
-TEXTS_SETUP = """
-
-from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts
-from bertcore.data import read_sentence_list
-
-"""
-
-
 @frame.closed(views.CKA.question, OPENED, head_texts.SOURCE, at="texts")
 def show_layers(case: Case) -> None:
     """Draw the similarity of layers over many texts."""
@@ -434,7 +398,7 @@ def show_layers(case: Case) -> None:
             f"{compared.num_cut:,} texts are longer than a checkpoint can read and were cut."
         )
     options: dict[str, Any] = {
-        "setup": f"{case.setup}{TEXTS_SETUP}{source.code}",
+        "setup": case.setup + source.setup,
         "spelled": {"sentences": "texts.sentences"},
         "compute": given(compared),
         "with_caption": False,

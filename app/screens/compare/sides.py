@@ -16,13 +16,12 @@ from bertcore.model.checkpoints.source import CAUSAL, DEFAULT, SHIPPED, base_sou
 from bertcore.model.loading import untrained
 from bertcore.training.finetuning.settings import RUNS_FOLDER, SETTINGS_FILE
 
-from ...plots import shorten
+from ...plots import shorten_middle
 from ...server import checkpoints
 from ...server.policy import default_source
 from ...shell import cache, frame, sidebar
 from ...shell.links import SUGGESTED
 from ...shell.pictures import capabilities
-from ...sources.task_model import model as inspection
 
 EXAMPLE = "sentiment"
 """The fine-tuned checkpoint that the default one is compared with if nothing is chosen."""
@@ -65,13 +64,14 @@ class Side(NamedTuple):
     @property
     def has_head(self) -> bool:
         """Whether it has a head for a task."""
-        return not self.is_untrained and inspection.has_head(self.bert)
+        return not self.is_untrained and self.bert.has_task_head
 
     @property
     def wants_pair(self) -> bool:
         """Whether it was fine-tuned on pairs of texts, or on questions and texts."""
         try:
-            return self.has_head and inspection.model(self.key).task.name in inspection.PAIR_TASKS
+            task_model = cache.TaskKey(self.key)
+            return self.has_head and task_model.stands_for.task.name in ("pair", "qa")
         except (ValueError, RuntimeError):  # a head that cannot be read; Inspect says why
             return False
 
@@ -145,13 +145,13 @@ def sides(page: frame.Page, chosen: str) -> tuple[Side, Side]:
     """
     source = suggested(page.bert_key) if chosen == SUGGESTED else chosen
     is_untrained = source == UNTRAINED
-    key = page.bert_key
-    if not is_untrained:
-        key = sidebar.key_of(source)
-    names = [_short(page.bert_key.source), "untrained" if is_untrained else _short(source)]
-    if names[0] == names[1] and source != page.bert_key.source:  # such as step-100 of two runs
-        names = [_longer(page.bert_key.source), _longer(source)]
-    return Side(page.bert_key, False, names[0]), Side(key, is_untrained, names[1])
+    key = page.bert_key if is_untrained else sidebar.key_of(source)
+    both = (page.bert_key.source, source)
+    names = [*map(sidebar.brief_name, both)]
+    if names[0] == names[1] and both[0] != both[1]:  # such as step-100 of two runs
+        names = [*sidebar.distinct_names(both).values()]
+    first, second = (shorten_middle(name, _LONGEST_NAME) for name in names)
+    return Side(page.bert_key, False, first), Side(key, is_untrained, second)
 
 
 def suggested(key: cache.BertKey) -> str:
@@ -188,32 +188,20 @@ def _fine_tuning_of(checkpoint: Path) -> Path | None:
     return whole if (whole / SETTINGS_FILE).is_file() else None
 
 
-def shown_name(source: str) -> str:
-    """Return what a source is called in the list of second checkpoints."""
-    if source == UNTRAINED:
-        return "untrained: the same shape, random weights"
-    return sidebar.short_name(source)
-
-
-def shown_names(sources: Sequence[str]) -> dict[str, str]:
-    """Return what the sources of a list are called in it, all of them distinct."""
+def choice_names(sources: Sequence[str], key: cache.BertKey) -> dict[str, str]:
+    """Return what sources, and what is suggested for a checkpoint, are called in their list."""
     places = [source for source in sources if source not in (UNTRAINED, SUGGESTED)]
-    return sidebar.distinct_names(places)
+    names = sidebar.distinct_names(places)
+    names[UNTRAINED] = "untrained: the same shape, random weights"
+    source = suggested(key)
+    why = "what it began with" if source == began_with(key) else "suggested"
+    name = sidebar.short_name(source) if source != UNTRAINED else names[UNTRAINED]
+    return {**names, SUGGESTED: f"{name} ({why})"}
 
 
 def choices() -> list[str]:
     """Return the sources that are offered as second checkpoint."""
     return sidebar.toys_last([UNTRAINED, default_source(), *SHIPPED, *sidebar.known_sources()])
-
-
-def _short(source: str) -> str:
-    return shorten(sidebar.brief_name(source), _LONGEST_NAME)
-
-
-def _longer(source: str) -> str:
-    parts = [part for part in Path(source).parts if part not in ("/", "checkpoints")]
-    name = "/".join(parts[-2:])
-    return name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]
 
 
 def _untrained_trace(bert: Model, side: Side, text_a: str, text_b: str | None) -> Trace:

@@ -24,11 +24,6 @@ from ...view import View
 
 NAMES = ("first", "second")
 """Of the checkpoints, where a page has no better ones."""
-MEASURES = {
-    "relative": {"value": "relative_change", "form": ".1%"},
-    "turn": {"value": "turn", "form": ".1g"},
-}
-"""How a drift is drawn, by what it is measured by."""
 SHOWN = {
     "score": "the number that the head outputs; beside the bars are both numbers and the "
     "difference",
@@ -126,9 +121,9 @@ WEIGHTS = View(
         "weights.\n\n"
         "Each matrix is taken with its bias, from the first checkpoint to the second. Relative "
         "change: the Frobenius norm of the difference divided by that of the first; 10% is a tenth "
-        "of its length. 1 − cosine: how far its direction turned, regardless of length. "
-        "Fine-tuning moves the matrices of a small BERT by about 3 to 20%; between unrelated "
-        "networks the change is over 100% and 1 − cosine is near 1."
+        "of its length. Fine-tuning moves the matrices of a small BERT by about 3 to 20%; between "
+        "unrelated networks the change is over 100%. The file has the turn of the direction, 1 − "
+        "cosine, too."
     ),
 )
 OTHERS = View(

@@ -8,12 +8,6 @@ from bertcore.analysis.heads.report import HeadReport, report_heads
 from ...shell import Compute, Progress, frame
 from ...sources.head_texts import HeadTextSource
 
-_SETUP = """
-from pathlib import Path
-from bertcore.analysis import HeadTexts, bundled_sentences, bundled_trees, read_texts
-from bertcore.data import read_sentence_list
-
-{chosen}"""
 TEXTS = ("texts", "trees")
 """Names that the Python shown gives to what is measured."""
 
@@ -34,15 +28,10 @@ def _report(bert: Model, chosen: HeadTextSource, *, progress: Progress) -> HeadR
     return report_heads(bert, chosen.texts, chosen.trees, progress=progress)
 
 
-def setup_code(chosen: HeadTextSource) -> str:
-    """Return Python that makes `texts` and `trees`."""
-    return _SETUP.format(chosen=chosen.code)
-
-
 def shown(chosen: HeadTextSource, report: HeadReport) -> dict[str, Any]:
     """Return what `show` needs to draw views of a report that is computed already."""
     return {
         "compute": lambda *_: report,
-        "setup": setup_code(chosen),
+        "setup": chosen.setup,
         "spelled": {name: name for name in TEXTS},
     }

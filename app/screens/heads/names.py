@@ -1,10 +1,6 @@
 """Names of the head measures and the dependency relations."""
 
-from typing import NamedTuple
-
-from bertcore.analysis.heads.measures import MEASURES
-from bertcore.analysis.heads.report import HeadReport
-from bertcore.training.evaluation.intervals import Interval
+from bertcore.analysis.heads.report import HeadReport, Measured
 
 HABITS = {
     "to_previous": "the token before",
@@ -73,51 +69,14 @@ QUESTIONS = {
     "obj>to_dependent": "a verb's direct object",
     "nsubj>to_dependent": "a verb's subject",
 }
-"""What one searches for first, by the key of a `NamedMeasure`; each continues "attends to"."""
+"""What one searches for first, by the key of a `Measured`; each continues "attends to"."""
 
 
-class NamedMeasure(NamedTuple):
-    """What is measured of each head: a head measure, or finding a relation."""
-
-    name: str
-    """Of MEASURES, or of a relation."""
-    direction: str = ""
-    """One of DIRECTIONS if it is a relation, "" for a measure."""
-
-    @property
-    def key(self) -> str:
-        """Its name in an address."""
-        return f"{self.name}>{self.direction}" if self.direction else self.name
-
-    @property
-    def title(self) -> str:
-        """Its title in the app."""
-        if not self.direction:
-            return HABITS.get(self.name) or OTHER_MEASURES[self.name]
-        return f"{relation_title(self.name)}; {DIRECTION_NAMES[self.direction]}"
-
-    @property
-    def is_fraction(self) -> bool:
-        """Whether it is between 0 and 1 and is shown in percent."""
-        return bool(self.direction) or self.name in HABITS
-
-    def values(self, report: HeadReport) -> Interval:
-        """Return its mean and interval for every head, each [L, H]."""
-        if self.direction:
-            return report.scores.accuracy(self.name, self.direction)
-        return report.statistics.of(self.name)
-
-    def baseline(self, report: HeadReport) -> float:
-        """Return what a head without this habit has: a uniform one, or a fixed offset's hits."""
-        if self.direction:
-            return report.scores.baseline(self.name, self.direction)[1]
-        return float(report.statistics.uniform[MEASURES.index(self.name)])
-
-    def count(self, report: HeadReport) -> int:
-        """Return the number of sentences, or of cases, behind it."""
-        if self.direction:
-            return report.scores.cases(self.name, self.direction)
-        return int(report.statistics.num_sentences[MEASURES.index(self.name)])
+def title(measured: Measured) -> str:
+    """Return what a measure or relation is called."""
+    if not measured.direction:
+        return HABITS.get(measured.name) or OTHER_MEASURES[measured.name]
+    return f"{relation_title(measured.name)}; {DIRECTION_NAMES[measured.direction]}"
 
 
 def relation_title(relation: str) -> str:
@@ -129,21 +88,9 @@ def relation_title(relation: str) -> str:
 FEW_CASES = 5  # relations with fewer cases are left out of a list
 
 
-def listed(report: HeadReport, direction: str = "") -> list[NamedMeasure]:
+def listed(report: HeadReport, direction: str = "") -> list[Measured]:
     """Return the habits that were measured, or the relations with enough cases, commonest first."""
-    if not direction:
-        return [measured for measured in map(NamedMeasure, HABITS) if measured.count(report)]
-    relations = (NamedMeasure(name, direction) for name in report.scores.relations)
-    return [measured for measured in relations if measured.count(report) >= FEW_CASES]
-
-
-def all_measured(report: HeadReport) -> dict[str, NamedMeasure]:
-    """Return all that was measured and has a value, by key: habits, other measures, relations."""
-    measures = [NamedMeasure(name) for name in (*HABITS, *OTHER_MEASURES)]
-    assert {measured.name for measured in measures} == set(MEASURES)
-    relations = [
-        NamedMeasure(name, direction)
-        for name in report.scores.relations
-        for direction in DIRECTION_NAMES
-    ]
-    return {m.key: m for m in (*measures, *relations) if m.count(report)}
+    alike = [measured for measured in report.measured if measured.direction == direction]
+    if direction:
+        return [measured for measured in alike if measured.cases >= FEW_CASES]
+    return [measured for measured in alike if measured.name in HABITS]

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.heads.measures import MEASURES
-from bertcore.analysis.heads.report import HeadReport
+from bertcore.analysis.heads.report import HeadReport, Measured
 from bertcore.analysis.heads.sinks import MAX_TEXTS, SINKS, Sink
 from bertcore.model.interventions import parse_head
 
@@ -31,18 +31,17 @@ from ...shell.links import address
 from ...shell.pictures import capabilities
 from ...sources.head_texts import HeadTextSource, choose
 from . import PAGE, job
-from .answer import best, cell_meaning, is_habit, sentences
+from .answer import cell_meaning, sentences
 from .names import (
     DIRECTION_NAMES,
     FEW_CASES,
     HABITS,
     QUESTIONS,
-    NamedMeasure,
-    all_measured,
     listed,
     relation_title,
+    title,
 )
-from .views import BARS, BEST_HABITS, BEST_RELATIONS, GRID
+from .views import BARS, BEST_HABITS, BEST_RELATIONS, GRID, usual
 from .views import SINKS as WITH_SINKS
 
 TARGETS = dict(zip(SINKS, ("[CLS]", "[SEP]", "punctuation"), strict=True))
@@ -74,14 +73,12 @@ def show_grid(
         above: Place of the questions.
         menu: That of the other controls.
     """
-    known = all_measured(report)
-    first = MEASURE.default if MEASURE.default in known else next(iter(known))
-    MEASURE.key(default=first, options=list(known))
+    known = {measured.key: measured for measured in report.measured}
+    MEASURE.key(default=usual(report).key, options=list(known))
     measured = known[MEASURE.value]
-    num_layers, num_heads = report.statistics.means.mean.shape[:2]
-    names = [f"{layer}.{head}" for layer, head in np.ndindex(num_layers, num_heads)]
+    names = [f"{layer}.{head}" for layer, head in np.ndindex(measured.mean.shape)]
     OPEN.key(options=[HIGHEST, *names])
-    highest = best(report, measured)
+    highest = measured.best
     opened = highest if OPEN.value == HIGHEST else parse_head(OPEN.value)
     with above:
         _show_questions(page, known, measured)
@@ -90,7 +87,7 @@ def show_grid(
         _answer(page, chosen, report, measured, opened, is_best=opened == highest)
     pair = st.container(horizontal=True, key="heads_pair")
     grid, bars = pair.container(), pair.container()
-    reading = {"number": cell_meaning(report, measured)}
+    reading = {"number": cell_meaning(measured)}
     shared: dict[str, Any] = {**job.shown(chosen, report), "with_caption": False, **reading}
     with grid:
         drawn = {"measured": measured, "opened": opened or (0, 0), "marks": page.marks}
@@ -102,9 +99,7 @@ def show_grid(
     caption(GRID, report, **reading)
 
 
-def _show_questions(
-    page: frame.Page, known: Mapping[str, NamedMeasure], measured: NamedMeasure
-) -> None:
+def _show_questions(page: frame.Page, known: Mapping[str, Measured], measured: Measured) -> None:
     """Draw the prepared questions; the chosen one is the measure, if it is among them."""
     offered = [key for key in QUESTIONS if key in known]
     st.session_state["heads_find"] = measured.key if measured.key in offered else None
@@ -127,7 +122,7 @@ def _show_questions(
 def _controls(
     page: frame.Page,
     menu: DeltaGenerator,
-    known: Mapping[str, NamedMeasure],
+    known: Mapping[str, Measured],
     names: list[str],
     best: tuple[int, int] | None,
 ) -> None:
@@ -135,30 +130,30 @@ def _controls(
     menu.selectbox(
         "Colour the heads by any measure or relation",
         list(known),
-        format_func=lambda name: own_text(known[name].title, page.marks),
+        format_func=lambda name: own_text(title(known[name]), page.marks),
         key=MEASURE.name,
         on_change=lambda: OPEN.put(HIGHEST),
     )
 
-    def title(name: str) -> str:
+    def called(name: str) -> str:
         if name != HIGHEST:
             return "layer {} head {}".format(*name.split("."))
         return "none" if best is None else f"the highest: layer {best[0]} head {best[1]}"
 
-    menu.selectbox("Head", names, format_func=title, key=OPEN.name)
+    menu.selectbox("Head", names, format_func=called, key=OPEN.name)
 
 
 def _answer(
     page: frame.Page,
     chosen: HeadTextSource,
     report: HeadReport,
-    measured: NamedMeasure,
+    measured: Measured,
     opened: tuple[int, int],
     *,
     is_best: bool,
 ) -> None:
     """Write how much of the measure the open head has, and link to a sentence that shows it."""
-    text = own_markdown(sentences(report, measured, opened, is_best=is_best), page.marks)
+    text = own_markdown(sentences(measured, opened, is_best=is_best), page.marks)
     sentence, markdown = example(chosen, report, measured, opened)
     if sentence is not None:
         text += f" [{OPEN_EXAMPLE}]({link(page.bert_key, sentence, opened)}): {markdown}"
@@ -184,7 +179,7 @@ def show_ranked(page: frame.Page, chosen: HeadTextSource) -> None:
 
 
 def _ranked_rows(
-    page: frame.Page, chosen: HeadTextSource, report: HeadReport, rows: list[NamedMeasure]
+    page: frame.Page, chosen: HeadTextSource, report: HeadReport, rows: list[Measured]
 ) -> str:
     """Return the list as a table in Markdown."""
     key, marks = page.bert_key, page.marks
@@ -196,30 +191,25 @@ def _ranked_rows(
         titles = ("relation", "best head", "right", "95%", "fixed offset", "for example")
     lines = ["| " + " | ".join(titles) + " |", "|:--|:--|--:|:--|--:|:--|"]
     for measured in rows:
-        head = best(report, measured)
+        head = measured.best
         if head is None:
             continue
-        mean, low, high = (float(part[head]) for part in measured.values(report))
+        mean, low, high = measured.at(head)
         sentence, markdown = example(chosen, report, measured, head)
         name = f"{head[0]}.{head[1]}"
         if sentence is not None:
             name = f"[**{name}**]({link(key, sentence, head)})"
-        title = own_text(HABITS.get(measured.name) or relation_title(measured.name), marks)
+        called = own_text(HABITS.get(measured.name) or relation_title(measured.name), marks)
         between = "too few" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}%"
-        rival = measured.baseline(report)
-        value, base = f"{mean:.0%}", f"{rival:.0%}"
-        if low > rival if measured.direction else is_habit(measured, mean, rival):
-            value = f"**{value}**"
-        if not is_habits:
-            offset = report.scores.baseline(measured.name, measured.direction)[0]
-            base += f" ({offset:+d})"
-        cells = (plain(title), name, value, between, base, markdown)
+        value = f"**{mean:.0%}**" if measured.stands_out(head) else f"{mean:.0%}"
+        base = f"{measured.baseline:.0%}" + ("" if is_habits else f" ({measured.offset:+d})")
+        cells = (plain(called), name, value, between, base, markdown)
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def example(
-    chosen: HeadTextSource, report: HeadReport, measured: NamedMeasure, head: tuple[int, int]
+    chosen: HeadTextSource, report: HeadReport, measured: Measured, head: tuple[int, int]
 ) -> tuple[tuple[str, str | None] | None, str]:
     """Return a sentence that shows what a head does, and the same as Markdown; None, "" if none.
 
@@ -285,9 +275,8 @@ def show_sinks(page: frame.Page, chosen: HeadTextSource) -> None:
     else:
         named = own_text(", ".join(TARGETS[target] for target in SINKS), page.marks)
         st.markdown(f"No head gives half of its attention to one of {plain(named)}.")
-    setup, spelled = job.setup_code(chosen), {"sentences": "texts.sentences"}
-    measured = f"{len(texts):,}"
-    offer(WITH_SINKS, page, sinks, texts, setup=setup, spelled=spelled, measured=measured)
+    spelled, measured = {"sentences": "texts.sentences"}, f"{len(texts):,}"
+    offer(WITH_SINKS, page, sinks, texts, setup=chosen.setup, spelled=spelled, measured=measured)
 
 
 def _sink_rows(page: frame.Page, chosen: HeadTextSource, sinks: tuple[Sink, ...]) -> str:

@@ -6,27 +6,31 @@ import math
 
 import numpy as np
 
-from bertcore.analysis.heads.report import HeadReport, report_heads
+from bertcore.analysis.heads.report import HeadReport, Measured, report_heads
 from bertcore.analysis.heads.sinks import find_sinks
+from bertcore.analysis.heads.syntax import DIRECTIONS
 
 from ...on_demand import pd
-from ...plots import BERT, Figure, SpecialTokens, error_bars, theme
+from ...plots import BERT, Figure, SpecialTokens, error_bars, tabulate, theme
 from ...plots.charts import Intervals, heads_grid
 from ...plots.special_tokens import relabelled
-from ...plots.tables import columns, head_cells, named
+from ...plots.tables import cells, columns, head_cells, named
 from ...view import View
-from .answer import best, cell_meaning, interval_text
-from .names import HABITS, NamedMeasure, all_measured, listed
-
-PREVIOUS = NamedMeasure("to_previous")
-
+from .answer import cell_meaning, interval_text
+from .names import listed, title
 
 CELLS = heads_grid("mean", title="")
 
 
+def usual(report: HeadReport) -> Measured:
+    """Return the attention to the token before, or what else was measured."""
+    known = {measured.name: measured for measured in report.measured}
+    return known.get("to_previous", report.measured[0])
+
+
 def head_grid(
     report: HeadReport,
-    measured: NamedMeasure = PREVIOUS,
+    measured: Measured | None = None,
     *,
     opened: tuple[int, int] = (0, 0),
     marks: SpecialTokens = BERT,
@@ -34,19 +38,21 @@ def head_grid(
     """Draw the mean of a measure; a click on a cell gives "layer.head".
 
     Args:
+        measured: By default that of `usual`.
         opened: The framed head.
         marks: The special tokens of the checkpoint.
     """
-    mean = measured.values(report).mean
+    measured = measured or usual(report)
+    mean = measured.mean
     words = [
-        f"<b>layer {layer} head {head}</b><br>{interval_text(measured, report, layer, head)}"
+        f"<b>layer {layer} head {head}</b><br>{interval_text(measured, (layer, head))}"
         for layer, head in np.ndindex(*mean.shape)
     ]
     fig = CELLS.draw(
         head_cells(mean="")(mean).assign(words=words),
         form=".0%" if measured.is_fraction else ".1f",
         bounds=(0.0, float(np.nanmax(mean, initial=0.0))),
-        title=theme.escape(measured.title),
+        title=theme.escape(title(measured)),
         hover="words",
         opened=opened,
     )
@@ -63,77 +69,70 @@ def head_bars(
 
     Without `evenness`, which is not a fraction of the attention.
     """
-    head = head or best(report, PREVIOUS) or (0, 0)
-    shown, means, lows, highs = [], [], [], []
-    for measured in map(NamedMeasure, reversed(HABITS)):
-        mean, low, high = (float(part[head]) for part in measured.values(report))
-        if math.isnan(mean) or measured.name == "evenness":
-            continue
-        shown.append(measured)
-        means.append(mean)
-        lows.append(mean if math.isnan(low) else low)
-        highs.append(mean if math.isnan(high) else high)
-    names = [theme.escape(measured.title) for measured in shown]
+    head = head or usual(report).best or (0, 0)
+    shown = [
+        measured
+        for measured in reversed(listed(report))
+        if measured.name != "evenness" and not math.isnan(measured.at(head)[0])
+    ]
+    means, lows, highs = np.array([measured.at(head) for measured in shown]).reshape(-1, 3).T
+    names = [theme.escape(title(measured)) for measured in shown]
     fig = Figure()
     fig.add(
         "bar",
-        x=means,
+        x=means.tolist(),
         y=names,
         orientation="h",
         name="this head",
         marker_color=theme.SEGMENT_A,
         error_x=error_bars(means, lows, highs, theme.SPECIAL, thickness=1.5, width=4),
-        text=[interval_text(measured, report, *head) for measured in shown],
+        text=[interval_text(measured, head) for measured in shown],
         textposition="none",
         hovertemplate="<b>%{y}</b><br>%{text}<extra></extra>",
     )
     mark = {"symbol": "line-ns-open", "size": 13, "color": theme.SEGMENT_B, "line": {"width": 2.5}}
     fig.add(
         "scatter",
-        x=[measured.baseline(report) for measured in shown],
+        x=[measured.baseline for measured in shown],
         y=names,
         mode="markers",
         name="a head that attends to all tokens alike",
         marker=mark,
         hovertemplate="all alike: %{x:.1%}<extra></extra>",
     )
-    title = f"What layer {head[0]} head {head[1]} attends to"
-    theme.plot_layout(fig, title, "fraction of its attention", "", 420)
+    above = f"What layer {head[0]} head {head[1]} attends to"
+    theme.plot_layout(fig, above, "fraction of its attention", "", 420)
     fig.update_layout(hovermode="closest")
     fig.update_layout(legend={"y": -0.2, "yanchor": "top", "x": 0, "xanchor": "left"})
     fig.update_xaxes(range=[0, 1.02], tickformat=".0%")
     return relabelled(fig, marks)
 
 
-def heads_table(report: HeadReport) -> pd.DataFrame:
-    """Return a row for each head and measure or relation: mean, interval, baseline, cases."""
-    tables = []
-    for measured in all_measured(report).values():
-        values = measured.values(report)
-        table = head_cells(**{name: name for name in values._fields})(values)
-        table.insert(2, "measure", measured.name)
-        table.insert(3, "direction", measured.direction)
-        numbers = {"baseline": measured.baseline(report), "cases": measured.count(report)}
-        tables.append(table.assign(**numbers))
-    return pd.concat(tables, ignore_index=True)
-
-
 def best_table(report: HeadReport) -> pd.DataFrame:
     """Return a row for each habit and relation, with its best head."""
-    rows = []
-    for kind in ("", "to_head", "to_dependent"):
-        for measured in listed(report, kind):
-            head = best(report, measured)
-            if head is None:
-                continue
-            mean, low, high = (float(part[head]) for part in measured.values(report))
-            numbers = (mean, low, high, measured.baseline(report), measured.count(report))
-            name = f"{head[0]}.{head[1]}"
-            rows.append((kind or "habit", measured.name, measured.title, name, *numbers))
-    columns = "kind name attends_to head mean low high baseline cases"
-    return pd.DataFrame(rows, columns=columns.split())
+    rows = [
+        (
+            kind or "habit",
+            of.name,
+            title(of),
+            "{}.{}".format(*best),
+            *of.at(best),
+            of.baseline,
+            of.cases,
+        )
+        for kind in ("", *DIRECTIONS)
+        for of in listed(report, kind)
+        if (best := of.best) is not None
+    ]
+    return tabulate("kind name attends_to head mean low high baseline cases", rows)
 
 
+EVERY_HEAD = cells(
+    {"measure": "measured.*.name", **named("measured.*", "direction", "baseline", "cases")},
+    {"layer": range},
+    {"head": range},
+    **named("measured.*", "mean", "low", "high"),
+)
 _HOW = (
     "Each cell is a head; the brighter it is, the more it does this. Click one: the bars are what "
     "it attends to.\n\n"
@@ -146,8 +145,8 @@ GRID = View(
     question="Which head attends to what?",
     of=report_heads,
     figure=head_grid,
-    table=heads_table,
-    fills=lambda report: {"number": cell_meaning(report, PREVIOUS)},
+    table=EVERY_HEAD,
+    fills=lambda report: {"number": cell_meaning(usual(report))},
     how=_HOW,
 )
 BARS = View(
@@ -155,7 +154,7 @@ BARS = View(
     question="What does a head attend to?",
     of=report_heads,
     figure=head_bars,
-    table=heads_table,
+    table=EVERY_HEAD,
     fills=GRID.fills,
     how=_HOW,
 )

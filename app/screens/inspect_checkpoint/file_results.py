@@ -37,8 +37,7 @@ from ...shell.browser.signals import go_to_top
 from ...shell.links import short_address
 from ...shell.uploads.on_disk import Copy, named, naming, process_of, read_apart
 from ...shell.words import tr
-from ...sources.task_model.labelled_file import MAX_MEGABYTES, choose_label_map, show_notes
-from ...sources.task_model.model import model as open_model
+from ...sources.labelled_file import MAX_MEGABYTES, choose_label_map, show_notes
 from ...view import View
 from . import views
 from .choices import LABEL, OPENED, PREDICTED, READ_PAIR, TEXT_CHOICES, WORD
@@ -210,7 +209,7 @@ def show_file(page: frame.Page) -> None:
     if st.session_state.pop(_SHOWN, False):
         go_to_top()
         st.rerun()  # a row was clicked, and its text is above
-    model = open_model(page.bert_key)
+    model = page.task_model
     view = TASK_VIEWS[model.task.name]
     chosen = choose_file(view, page.bert_key.source, model.labels)
     if chosen is None:

@@ -37,8 +37,6 @@ from ...shell import (
 )
 from ...shell.sentence_box import DEFAULT, REVIEW
 from ...shell.words import tr
-from ...sources.task_model.model import has_head
-from ...sources.task_model.model import model as open_model
 from . import PAGE
 from .choices import WHY
 from .contents import show_contents
@@ -193,7 +191,7 @@ def proposer(key: cache.BertKey) -> cache.BertKey:
 @frame.closed(SWAPS.question, WHY, at="swaps")
 def show_swaps(page: frame.Page, texts: Texts, explained: ExplainedTarget) -> None:
     """Draw the texts with another answer, each with a button that uses it on all pages."""
-    task, _ = TaskPage.of(page, open_model(page.bert_key), texts)
+    task, _ = TaskPage.of(page, page.task_model, texts)
     proposed_by = proposer(task.page.bert_key)
     if proposed_by != task.page.bert_key:
         st.caption(
@@ -356,9 +354,9 @@ def show_text(page: frame.Page, model: TaskModel) -> None:
 def draw() -> None:
     """Draw the page."""
     of = page = frame.begin(PAGE, shows_trace=False, as_typed=True)
-    if not has_head(page.bert):
+    if not page.bert.has_task_head:
         page = _show_example(page)
     with frame.guard():
-        show_text(page, open_model(page.bert_key))
+        show_text(page, page.task_model)
         show_file(page)
     show_contents(of)

@@ -25,8 +25,8 @@ from ...plots import plain, shorten_middle
 from ...server import training
 from ...server.policy import policy
 from ...shell import Compute, Field, cache, frame, one_of, sidebar
+from ...sources.labelled_file import choose_label_map, show_notes
 from ...sources.run_folders import process
-from ...sources.task_model.labelled_file import choose_label_map, show_notes
 from . import fields, tables
 from .new_run import choose_name, copied, copy_data, new_run, show_recipe, start_or_wait
 from .tables import Reading, TableFile

@@ -18,7 +18,7 @@ from ...server.policy import policy
 from ...shell import Field, Progress, UploadSource, cache, frame
 from ...shell.uploads import on_disk
 from ...shell.uploads.on_disk import Copy
-from ...sources.task_model.labelled_file import MAX_MEGABYTES
+from ...sources.labelled_file import MAX_MEGABYTES
 from .fields import OWN_FILE, UPLOAD
 
 HOW_FILES = (

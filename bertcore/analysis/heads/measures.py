@@ -73,6 +73,11 @@ class HeadMeasures:
 
 MEASURES = tuple(field.name for field in fields(HeadMeasures))
 """Names of the measures, in the order of `measure_batch`."""
+HABITS = (
+    *("to_previous", "to_next", "to_self", "to_first", "to_separator", "to_punctuation"),
+    *("to_same_word", "a_to_b", "b_to_a", "evenness"),
+)
+"""Those between 0 and 1."""
 _ENTROPIES = ("entropy", "evenness", "entropy_first")
 _LINEAR = tuple(name for name in MEASURES if name not in _ENTROPIES)
 

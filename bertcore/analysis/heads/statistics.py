@@ -39,21 +39,6 @@ class HeadStatistics:
         index = MEASURES.index(measure)
         return Interval(*(part[..., index] for part in self.means))
 
-    def best(self, measure: str) -> tuple[int, int] | None:
-        """Return the layer and head with the largest mean; None if no sentence has the measure."""
-        means = self.of(measure).mean
-        if np.isnan(means).all():
-            return None
-        layer, head = np.unravel_index(np.nanargmax(means), means.shape)
-        return int(layer), int(head)
-
-
-STANDS_OUT = 0.15
-"""The gain over uniform attention, as a fraction of the largest possible one, from which a pattern
-counts as a habit: (mean - uniform) / (1 - uniform). Ours."""
-BROAD = 0.8
-"""Mean evenness from which a head is broad."""
-
 
 EXAMPLE_TOKENS = range(8, 33)
 """Lengths of a good example: long enough to show a habit, short enough to read at a glance."""

@@ -75,15 +75,6 @@ class SyntaxScores:
         num_cases = self._num_cases(is_case, direction)
         return best - MAX_OFFSET, counts[best] / num_cases if num_cases else float("nan")
 
-    def best(self, relation: str, direction: str) -> tuple[int, int]:
-        """Return the most accurate head; the first one if tied.
-
-        It is the best of many heads on these sentences, so expect slightly less on others.
-        """
-        mean = self.accuracy(relation, direction).mean
-        layer, head = np.unravel_index(mean.argmax(), mean.shape)
-        return int(layer), int(head)
-
     def examples(
         self, relation: str, direction: str, layer: int, head: int
     ) -> list[tuple[int, int, int]]:

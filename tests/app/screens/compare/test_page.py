@@ -12,6 +12,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.screens.compare import sides
+from app.screens.compare.views import WEIGHTS
 from app.shell import cache
 from bertcore import Bert, Tokenizer, load
 from bertcore.analysis.attribution import answer, task_input
@@ -137,10 +138,8 @@ def test_weights_are_the_cores(page: AppTest, folders: dict[str, Path]) -> None:
     expected = [[drift.layers[layer, kind].relative for kind in _kinds()] for layer in range(2)]
     np.testing.assert_allclose(numbers(grid["z"]), expected, atol=1e-6)
     assert "Only start has: masked-word head, next-sentence head." in said(app)
-    app.segmented_control(key="compare_measure").set_value("turn")
-    app = ok(app.run())
-    turned = [[1 - drift.layers[layer, kind].cosine for kind in _kinds()] for layer in range(2)]
-    np.testing.assert_allclose(numbers(charts(app)["weights"][0]["z"]), turned, atol=1e-6)
+    turned = [1 - part.cosine for part in drift.layers.values()]
+    np.testing.assert_allclose(WEIGHTS.table(drift)["turn"], turned, atol=1e-6)
 
 
 def _kinds() -> list[str]:

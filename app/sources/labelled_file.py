@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ...plots import plain
-from ...shell import Field
+from ..plots import plain
+from ..shell import Field
 
 MAX_MEGABYTES = 300
 """Of a file, also when it is unpacked."""
