@@ -1,6 +1,6 @@
 """Tables whose rows name their sources, as Markdown with links."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from bertcore.lessons.papers import Literature, Source
 
@@ -29,7 +29,9 @@ def links(sources: Iterable[Source]) -> str:
     )
 
 
-def markdown_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Return a table of a head and rows of Markdown cells."""
-    lines = [head, tuple("---" for _ in head), *rows]
+def markdown_table(
+    head: tuple[str, ...], rows: Iterable[tuple[str, ...]], *, right: Container[str] = ()
+) -> str:
+    """Return a table of a head and rows of Markdown cells; columns of `right` are flush right."""
+    lines = [head, tuple("--:" if name in right else "---" for name in head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

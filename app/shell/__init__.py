@@ -2,7 +2,7 @@
 
 from . import hidden
 from .cache import Texts
-from .controls import LAST_SEED, draw_again, one_of
+from .controls import LAST_SEED, draw_again, one_of, pick
 from .jobs import background, waiting
 from .jobs.background import Job, Progress, Work
 from .jobs.compute import Compute
@@ -33,6 +33,7 @@ __all__ = [
     "offer",
     "one_of",
     "open_page",
+    "pick",
     "show",
     "texts",
     "waiting",

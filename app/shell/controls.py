@@ -10,6 +10,7 @@ from .state import Field
 from .words import tr
 
 T = TypeVar("T", str, int)
+V = TypeVar("V")
 
 
 def one_of(
@@ -47,6 +48,32 @@ def one_of(
         required=True,
     )
     assert chosen is not None, "Field.key gives the widget one of its options"
+    return chosen
+
+
+def pick(
+    label: str,
+    options: Mapping[V, str] | Sequence[V],
+    field: Field[V],
+    *,
+    default: V | None = None,
+    where: DeltaGenerator | None = None,
+    width: int | Literal["stretch"] = "stretch",
+    help: str | None = None,
+) -> V:
+    """Draw a list and return the chosen option; arguments as of `one_of`.
+
+    The texts of the options are shown as they are: some are names from outside.
+    """
+    names = options if isinstance(options, Mapping) else {option: str(option) for option in options}
+    chosen: V = (where or st).selectbox(
+        tr(label),
+        list(names),
+        key=field.key(default=default, options=list(names)),
+        format_func=names.__getitem__,
+        width=width,
+        help=None if help is None else tr(help),
+    )
     return chosen
 
 

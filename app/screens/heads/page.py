@@ -15,6 +15,7 @@ from bertcore.analysis.heads.sinks import MAX_TEXTS, SINKS, Sink
 from bertcore.model.interventions import parse_head
 
 from ...plots import own_markdown, own_text, plain
+from ...plots.source_tables import markdown_table
 from ...shell import (
     Compute,
     Field,
@@ -186,10 +187,10 @@ def _ranked_rows(
     if not rows:
         return f"No relation has {FEW_CASES} cases."
     is_habits = not rows[0].direction
-    titles = ("attends to", "best head", "mean", "95%", "all alike", "for example")
+    head_row = ("attends to", "best head", "mean", "95%", "all alike", "for example")
     if not is_habits:
-        titles = ("relation", "best head", "right", "95%", "fixed offset", "for example")
-    lines = ["| " + " | ".join(titles) + " |", "|:--|:--|--:|:--|--:|:--|"]
+        head_row = ("relation", "best head", "right", "95%", "fixed offset", "for example")
+    lines = []
     for measured in rows:
         head = measured.best
         if head is None:
@@ -203,9 +204,8 @@ def _ranked_rows(
         between = "too few" if math.isnan(low) else f"{100 * low:.0f}–{100 * high:.0f}%"
         value = f"**{mean:.0%}**" if measured.stands_out(head) else f"{mean:.0%}"
         base = f"{measured.baseline:.0%}" + ("" if is_habits else f" ({measured.offset:+d})")
-        cells = (plain(called), name, value, between, base, markdown)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        lines.append((plain(called), name, value, between, base, markdown))
+    return markdown_table(head_row, lines, right=(head_row[2], head_row[4]))
 
 
 def example(
@@ -282,7 +282,7 @@ def show_sinks(page: frame.Page, chosen: HeadTextSource) -> None:
 def _sink_rows(page: frame.Page, chosen: HeadTextSource, sinks: tuple[Sink, ...]) -> str:
     """Return the sinks as a table in Markdown; each head leads to its attention in a text."""
     first = chosen.texts.sentences[0]
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|:--|:--|:--|" + "--:|" * (len(COLUMNS) - 3)]
+    rows = []
     for sink in sinks:
         there = link(page.bert_key, (first.text, first.text_pair), (sink.layer, sink.head))
         numbers = sink.attention, sink.value_norm, sink.share, sink.constancy, sink.rank_one
@@ -292,8 +292,8 @@ def _sink_rows(page: frame.Page, chosen: HeadTextSource, sinks: tuple[Sink, ...]
             sink.word,
             *("–" if number != number else f"{number:.0%}" for number in numbers),
         )
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return markdown_table(COLUMNS, rows, right=COLUMNS[3:])
 
 
 @frame.fragment

@@ -4,7 +4,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from bertcore.lessons.papers import Claim, Literature, read_papers
+from bertcore.lessons.papers import Claim, read_papers
 
 from ...navigation import PAGES
 from ...plots.source_tables import contrasts, links, markdown_table
@@ -13,7 +13,8 @@ from ...shell.links import PHASES_OPEN, TOKENS_VIEW
 from . import PAGE
 from .views import ABLATED, FOUR_WAYS, GLUE, PARTS, WORTH
 
-ABLATION_NAMES = {ablation.name: ablation.title for ablation in read_papers().ablations}
+LITERATURE = read_papers()
+ABLATION_NAMES = {ablation.name: ablation.title for ablation in LITERATURE.ablations}
 RECORDED_PARTS = "parts"
 _OFFERED = ABLATION_NAMES | {RECORDED_PARTS: "Parts trained, labels (ours)"}
 ABLATION = Field("papers_ablation", "objectives", tuple(_OFFERED))
@@ -30,18 +31,12 @@ VIEWS = SQUAD, ABLATIONS, CLAIMS, NUMBERS, WAYS, TRANSFORMER, READING = (
 )
 OPENED: Field[list[str]] = Field("papers_view", [], VIEWS)
 """Headings that are open."""
-TOPICS = tuple(dict.fromkeys(claim.topic for claim in read_papers().claims))
+TOPICS = tuple(dict.fromkeys(claim.topic for claim in LITERATURE.claims))
 TOPIC = Field("papers_topic", TOPICS[0], TOPICS)
 
 
-def show_scores(literature: Literature) -> None:
-    """Draw GLUE by size."""
-    st.header(GLUE.question, anchor=False)
-    show(GLUE, None)
-
-
 @frame.closed("How well does BERT answer questions?", OPENED, at=SQUAD)
-def show_squad(literature: Literature) -> None:
+def show_squad() -> None:
     """Draw the scores on SQuAD as a table."""
     rows = [
         (
@@ -51,29 +46,29 @@ def show_squad(literature: Literature) -> None:
             f"**{result.f1:.1f}**",
             links([result.source]),
         )
-        for result in literature.squad
+        for result in LITERATURE.squad
     ]
     st.markdown(markdown_table(("SQuAD", "Model", "Exact match", "F1", "Source"), rows))
 
 
 @frame.closed(ABLATED.question, OPENED, ABLATION, at=ABLATIONS)
-def show_ablation(literature: Literature) -> None:
+def show_ablation() -> None:
     """Draw the ablation that the visitor chooses."""
     name = one_of("Ablation", _OFFERED, ABLATION)
     if name == RECORDED_PARTS:
         show(PARTS, None)
         return
     show(ABLATED, None, name)
-    st.caption(links([literature.ablation(name).source]))
+    st.caption(links([LITERATURE.ablation(name).source]))
 
 
 @frame.closed(FOUR_WAYS.question, OPENED, at=WAYS)
-def show_ways(literature: Literature) -> None:
+def show_ways() -> None:
     """Draw the ways, and a table of their heads and data sets."""
     show(FOUR_WAYS, None)
     rows = [
         (f"**{way.name}**", way.head, way.sets, f"`--task {way.task}`", links(way.source))
-        for way in literature.ways
+        for way in LITERATURE.ways
     ]
     head = ("Way", "Head", "Data sets in the paper", "`bertscope finetune`", "Source")
     st.markdown(markdown_table(head, rows))
@@ -84,10 +79,10 @@ def show_ways(literature: Literature) -> None:
 
 
 @frame.closed("Which claims about BERT are wrong?", OPENED, TOPIC, at=CLAIMS)
-def show_claims(literature: Literature) -> None:
+def show_claims() -> None:
     """Draw the claims of a topic, each beside the facts."""
     topic = one_of("Topic", TOPICS, TOPIC)
-    for number, claim in enumerate(literature.claims):
+    for number, claim in enumerate(LITERATURE.claims):
         if claim.topic == topic:
             _show_claim(claim, number)
 
@@ -114,10 +109,10 @@ def _show_claim(claim: Claim, number: int) -> None:
 
 
 @frame.closed("How large is BERT, and how long did it learn?", OPENED, at=NUMBERS)
-def show_numbers(literature: Literature) -> None:
+def show_numbers() -> None:
     """Draw the facts of both sizes as a table."""
-    counted = {row.name: row.num_parameters for row in literature.glue}
-    rows = [(fact.what, fact.base, fact.large, links(fact.source)) for fact in literature.facts]
+    counted = {row.name: row.num_parameters for row in LITERATURE.glue}
+    rows = [(fact.what, fact.base, fact.large, links(fact.source)) for fact in LITERATURE.facts]
     place = next(i for i, row in enumerate(rows) if row[0] == "Parameters") + 1
     rows.insert(
         place,
@@ -132,36 +127,30 @@ def show_numbers(literature: Literature) -> None:
 
 
 @frame.closed("What to read next?", OPENED, at=READING)
-def show_reading(literature: Literature) -> None:
+def show_reading() -> None:
     """Draw the papers by group."""
-    for group, papers in groupby(literature.papers, key=lambda paper: paper.group):
+    for group, papers in groupby(LITERATURE.papers, key=lambda paper: paper.group):
         st.subheader(group, anchor=False)
         lines = [f"- {paper.short}: [{paper.title}]({paper.url}). {paper.why}" for paper in papers]
         st.markdown("\n".join(lines))
 
 
 @frame.closed("What did BERT change in the Transformer?", OPENED, at=TRANSFORMER)
-def show_contrasts(literature: Literature) -> None:
+def show_contrasts() -> None:
     """Draw four models beside each other as a table."""
     with st.container(key="contrasts"):  # as wide as its columns need
-        st.markdown(contrasts(literature))
-
-
-PARTS_OF_PAGE = (
-    show_scores,
-    show_claims,
-    show_numbers,
-    show_contrasts,
-    show_ablation,
-    show_ways,
-    show_squad,
-    show_reading,
-)
+        st.markdown(contrasts(LITERATURE))
 
 
 def draw() -> None:
     """Draw the page."""
     frame.header(PAGE)
-    literature = read_papers()
-    for part in PARTS_OF_PAGE:
-        part(literature)
+    st.header(GLUE.question, anchor=False)
+    show(GLUE, None)
+    show_claims()
+    show_numbers()
+    show_contrasts()
+    show_ablation()
+    show_ways()
+    show_squad()
+    show_reading()

@@ -24,7 +24,12 @@ def ways_figure(literature: Literature) -> Figure:
     fig, ways = Figure(), literature.ways
     for number, way in enumerate(ways):
         _draw(fig, way, _ROOM * (len(ways) - 1 - number))
-    _lay_out(fig, _ROOM * len(ways), round(_ROOM * _PIXELS * len(ways)) + 16)
+    theme.plot_layout(fig, "", "", "", round(_ROOM * _PIXELS * len(ways)) + 16)
+    hidden = {"showgrid": False, "showticklabels": False, "zeroline": False, "fixedrange": True}
+    hidden["automargin"] = False
+    fig.update_xaxes(range=[0, 1], **hidden)
+    fig.update_yaxes(range=[0, _ROOM * len(ways)], **hidden)
+    fig.update_layout(dragmode=False, margin={"l": 0, "r": 0, "t": 8, "b": 8})
     return fig
 
 
@@ -55,28 +60,11 @@ def _box(fig: Figure, across: tuple[float, float], up: tuple[float, float], colo
 
 
 def _text(
-    fig: Figure,
-    x: float,
-    y: float,
-    text: str,
-    *,
-    size: int = 14,
-    colour: str = "",
-    xanchor: str = "center",
+    fig: Figure, x: float, y: float, text: str, *, size: int = 14, xanchor: str = "center"
 ) -> None:
-    """Write Plotly's HTML at a place; without a colour, in that of the page's theme."""
-    font: Properties = {"size": size} | ({"color": colour} if colour else {})
-    fig.add_annotation(x=x, y=y, text=text, showarrow=False, xanchor=xanchor, font=font)
-
-
-def _lay_out(fig: Figure, top: float, height: int) -> None:
-    """Lay out a diagram from 0 to 1 across and from 0 to `top` upwards, without axes."""
-    theme.plot_layout(fig, "", "", "", height)
-    hidden = {"showgrid": False, "showticklabels": False, "zeroline": False, "fixedrange": True}
-    hidden["automargin"] = False
-    fig.update_xaxes(range=[0, 1], **hidden)
-    fig.update_yaxes(range=[0, top], **hidden)
-    fig.update_layout(dragmode=False, margin={"l": 0, "r": 0, "t": 8, "b": 8})
+    """Write Plotly's HTML at a place."""
+    place: Properties = {"x": x, "y": y, "xanchor": xanchor}
+    fig.add_annotation(text=text, showarrow=False, font={"size": size}, **place)
 
 
 GLUE = View(

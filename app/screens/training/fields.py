@@ -13,7 +13,7 @@ KINDS = {
     "finetune": "Fine-tune on a table",
     "label-curve": "Few labels or many",
 }
-SOURCES = {"novel": "A novel", "upload": "Upload", "path": "File or folder"}
+SOURCES = {"novel": "A novel", "upload": "Upload"}
 STARTS = {"warm": "Word counts", "noise": "Noise", "checkpoint": "A checkpoint"}
 LENGTH_UNITS = ("minutes", "steps")
 
@@ -29,14 +29,12 @@ OBJECTIVE = Field("objective", "mlm+nsp", tuple(OBJECTIVES))
 OF_FORM = (SOURCE, LENGTH_UNIT, START_FROM, OBJECTIVE)
 """A link with one of them leads to the form of a pretraining run."""
 
-UPLOAD, OWN_FILE = "upload", "path"
+UPLOAD = "upload"
 """Where a table comes from, besides the shipped ones."""
 NO_COLUMN = ""
 """Stands for no column."""
 TABLE = Field("table", UPLOAD)
-"""UPLOAD, OWN_FILE, or the name of a shipped one."""
-TABLE_PATH = Field("table_path", "")
-DEV_PATH = Field("dev_path", "")
+"""UPLOAD, or the name of a shipped one."""
 TASK = Field("table_task", next(iter(TASKS)), tuple(TASKS))
 COLUMNS = {name: Field(f"table_{name}", NO_COLUMN) for name in ("text", "text_pair", "label")}
 """Which columns of the table are read, by field of `Columns`."""
@@ -48,7 +46,7 @@ SKIP_BAD_ROWS = Field("table_skip", False)
 EPOCHS = Field("tune_epochs", 3)
 RATE = Field("tune_rate", 0.0)
 """0 for the usual one for the checkpoint's width."""
-NUMBERS = Field("tune_labels", "")
+NUMBERS: Field[list[str]] = Field("tune_labels", [])
 """Of labels, of a series; by default some that the table has."""
 SEEDS = Field("tune_seeds", 3)
 STEPS = Field("tune_steps", 200)
@@ -57,11 +55,15 @@ TRAINED = Field("tune_trained", ALL)
 """Parts of the encoder that learn, as `FinetuneConfig.trained`."""
 POOLING = Field("tune_pooling", CLS, POOLINGS)
 """What the head of a text reads, as `FinetuneConfig.pooling`."""
-SEED = Field("tune_seed", 1)
 DEV_FILE = "file"
-DEVS = ("0.05", "0.1", "0.2", DEV_FILE)
-"""Fractions of the table to score on, or DEV_FILE."""
-DEV = Field("tune_dev", "0.1", DEVS)
+DEVS = {
+    "0.05": "5% of the table",
+    "0.1": "10% of the table",
+    "0.2": "20% of the table",
+    DEV_FILE: "another file",
+}
+"""What a run is scored on: fractions of the table, or a file."""
+DEV = Field("tune_dev", "0.1", tuple(DEVS))
 
 MOMENT = Field("replay_moment", 0)
 SENTENCE = Field("replay_sentence", 0)

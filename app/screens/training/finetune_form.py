@@ -1,11 +1,10 @@
 """The form that fine-tunes the chosen checkpoint on a table, once or by number of labels."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +14,7 @@ from bertcore import Model
 from bertcore.configs import Columns
 from bertcore.configs.finetune import ALL, NONE, TRAINED, default_rate, layers_trained
 from bertcore.data.guess import Guess
-from bertcore.model.architecture.families import CLS, MEAN, POOLINGS
+from bertcore.model.architecture.families import CLS, MEAN
 from bertcore.training.finetuning.label_curve import STARTS
 from bertcore.training.tasks import find_task
 from bertcore.training.tasks.model import check_labels, head_fits, poolings
@@ -23,8 +22,7 @@ from bertcore.training.tasks.read import Survey
 
 from ...plots import plain, shorten_middle
 from ...server import training
-from ...server.policy import policy
-from ...shell import Compute, Field, cache, frame, one_of, sidebar
+from ...shell import Compute, Field, cache, frame, one_of, pick, sidebar
 from ...sources.labelled_file import choose_label_map, show_notes
 from ...sources.run_folders import process
 from . import fields, tables
@@ -51,9 +49,11 @@ COLUMN_NAMES = {
     "choice": {"label": "Number of the right ending"},
 }
 """Columns that are chosen, by task and field of `Columns`."""
-RATES = (0.0, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
+RATES = (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
 BATCH_SIZE = 32
 """The default of `FinetuneConfig`."""
+NUMBERS = (2, 4, 8, 16, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+"""Of labels that a series may learn from."""
 EVALUATIONS = 10
 """In a run, about, besides those at the ends of epochs."""
 PREVIEW_ROWS, PREVIEW_CHARACTERS = 6, 1000
@@ -61,7 +61,6 @@ PREVIEW_ROWS, PREVIEW_CHARACTERS = 6, 1000
 SHOWN_LABELS = 8
 _GUESSED = "_finetune_guessed_for"
 
-T = TypeVar("T")
 Settings = dict[str, Any]
 """Of a recipe of `bertscope finetune`, by name."""
 
@@ -87,7 +86,7 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
         check_survey(reading, survey)
         row = st.container(horizontal=True, vertical_alignment="bottom")
         first, menu = row.container(width="content"), frame.more(row)
-        dev, num_dev = _choose_dev(menu, table, reading, survey)
+        dev, num_dev = _choose_dev(menu, reading, survey)
         if num_dev == 0:
             return
         num_train = survey.num_examples - (0 if dev else num_dev)
@@ -117,11 +116,9 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
 def _choose_table() -> TableFile | None:
     options = {name: f"{name} examples" for name in tables.shipped_tables()}
     options[fields.UPLOAD] = "Upload"
-    if not policy().is_closed:
-        options[fields.OWN_FILE] = "File"
     source = one_of("Table", options, fields.TABLE, default=next(iter(options)))
     with frame.guard():
-        return tables.choose_file(source, "table", fields.TABLE_PATH)
+        return tables.choose_file(source, "table")
     return None
 
 
@@ -132,9 +129,7 @@ def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
     with left:
         _show_rows(guessed)
     with right:
-        options = list(TASK_NAMES)
-        help_text = "Guessed from the columns."
-        task = _select(st, "Task", fields.TASK, options, TASK_NAMES.__getitem__, help=help_text)
+        task = pick("Task", TASK_NAMES, fields.TASK, width=170, help="Guessed from the columns.")
         columns = _choose_columns(task, guessed)
     if columns is None:
         return None
@@ -196,14 +191,10 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
     columns: dict[str, str | None] = {}
     for field, title in COLUMN_NAMES[task].items():
         is_optional = field == "text_pair" and task != "pair"
-        columns[field] = _select(
-            row,
-            title,
-            fields.COLUMNS[field],
-            [fields.NO_COLUMN, *names],
-            partial(_column_name, empty="none" if is_optional else "choose …"),
-            width=105,  # three fit beside the first rows
-        )
+        options = {fields.NO_COLUMN: "none" if is_optional else "choose …"}
+        options |= {name: shorten_middle(name) for name in names}
+        # Three fit beside the first rows.
+        columns[field] = pick(title, options, fields.COLUMNS[field], where=row, width=105)
         if not columns[field] and not is_optional:
             st.warning(
                 f"No column looks like the {title.lower()}. The table has {_listed(names)}: choose "
@@ -215,10 +206,6 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
         if columns["label"] is None:
             return None
     return Columns(**{field: name or None for field, name in columns.items()})
-
-
-def _column_name(name: str, empty: str) -> str:
-    return shorten_middle(name) or empty
 
 
 def _choose_label_columns(names: list[str], guessed: Guess) -> str | None:
@@ -275,24 +262,20 @@ def check_survey(reading: Reading, survey: Survey) -> None:
 
 
 def _choose_dev(
-    row: DeltaGenerator, table: TableFile, reading: Reading, survey: Survey
+    row: DeltaGenerator, reading: Reading, survey: Survey
 ) -> tuple[TableFile | None, int]:
     """Draw what is scored; return its file, None to hold out, and how many, 0 if unusable."""
-    choice = _select(
-        row,
+    choice = pick(
         "Score on",
-        fields.DEV,
         fields.DEVS,
-        lambda part: (
-            "another file" if part == fields.DEV_FILE else f"{float(part):.0%} of the table"
-        ),
+        fields.DEV,
+        where=row,
+        width=170,
         help="Examples that are never trained on, drawn at random from each label.",
     )
     if choice != fields.DEV_FILE:
         return None, max(1, round(float(choice) * survey.num_examples))
-    is_upload = table.is_upload or policy().is_closed
-    source = fields.UPLOAD if is_upload else fields.OWN_FILE
-    dev = tables.choose_file(source, "dev", fields.DEV_PATH)
+    dev = tables.choose_file(fields.UPLOAD, "dev")
     if dev is None or tables.look(dev, "dev") is None:
         return None, 0
     own = tables.reading_of(dev, reading.task, reading.columns, tuple(survey.labels))
@@ -301,23 +284,6 @@ def _choose_dev(
         st.error(f"The file to score on cannot be used: {plain(dev_survey.first_bad)}")
         return None, 0
     return dev, dev_survey.num_examples
-
-
-def _select(
-    where: Any,
-    label: str,
-    field: Field[T],
-    options: Sequence[T],
-    name: Callable[[T], str],
-    *,
-    default: T | None = None,
-    width: int | Literal["stretch"] = 170,
-    help: str | None = None,
-) -> T:
-    """Draw the choice of an option, in a container or the page; return it."""
-    key = field.key(default=default, options=options)
-    chosen: T = where.selectbox(label, options, key=key, format_func=name, width=width, help=help)
-    return chosen
 
 
 def _number(
@@ -338,14 +304,9 @@ def _number(
 
 def _choose_rate(row: DeltaGenerator, key: cache.BertKey) -> float:
     usual = default_rate(cache.opened(key).config)
-    rate = _select(
-        row,
-        "Learning rate",
-        fields.RATE,
-        RATES,
-        lambda rate: f"{rate:g}" if rate else f"{usual:g} (usual)",
-        help="Peak learning rate of AdamW; small networks need a larger one.",
-    )
+    rates = {0.0: f"{usual:g} (usual)", **{rate: f"{rate:g}" for rate in RATES}}
+    help_text = "Peak learning rate of AdamW; small networks need a larger one."
+    rate = pick("Learning rate", rates, fields.RATE, where=row, width=170, help=help_text)
     return rate or usual
 
 
@@ -360,24 +321,24 @@ def _choose_run(
     """Draw the choices of one fine-tuning, all but the first in a menu; return them as settings."""
     bert = cache.opened(key)
     epochs = _number(first, "Epochs", fields.EPOCHS, 1, 100)
-    trained = _select(
-        menu,
+    trained = pick(
         "Train",
+        {part: _part_name(part) for part in parts_trained(bert)},
         fields.TRAINED,
-        parts_trained(bert),
-        _part_name,
+        where=menu,
+        width=170,
         help="The head, and the pooler if there is one, always learn; the rest of the encoder "
         "stays as it is.",
     )
     pooling = CLS
     if find_task(reading.task).kind == "sequence" and len(poolings(bert)) > 1:
-        pooling = _select(
-            menu,
+        pooling = pick(
             "The head reads",
+            {CLS: "[CLS]", MEAN: "the mean of all tokens"},
             fields.POOLING,
-            POOLINGS,
-            {CLS: "[CLS]", MEAN: "the mean of all tokens"}.__getitem__,
             default=CLS if bert.report is None else bert.report.task.pooling,  # of a trained head
+            where=menu,
+            width=170,
             help="The mean is that of the last layer's vectors, [CLS] and [SEP] among them, "
             "without a pooler; transformers then opens the encoder, not the head.",
         )
@@ -387,7 +348,6 @@ def _choose_run(
         "epochs": epochs,
         "trained": trained,
         "pooling": pooling,
-        "seed": _number(menu, "Seed", fields.SEED, 0, 10**6),
         "evaluate_every": max(1, epochs * math.ceil(num_train / BATCH_SIZE) // EVALUATIONS),
     }
 
@@ -398,10 +358,12 @@ def _choose_series(
     """Draw the numbers of labels, of seeds and of steps; a server with limits begins with few."""
     has_limits = training.limits() is not None
     usual = usual_numbers(num_train, num_labels)[: 2 if has_limits else None]
-    typed = first.text_input(
+    offered = [str(number) for number in NUMBERS if number <= num_train]
+    picked = first.multiselect(
         "Numbers of labels",
-        key=fields.NUMBERS.key(default=", ".join(map(str, usual)), follows_default=False),
-        width=170,
+        offered,
+        key=fields.NUMBERS.key(default=[*map(str, usual)], options=offered),
+        width=300,
         help="A point of the curve each; the examples are drawn anew for each seed.",
     )
     help_text = "Fine-tunings of each point: the curve is their median."
@@ -410,7 +372,9 @@ def _choose_series(
     help_text = "Few examples are read more often, until there are as many steps."
     few = 40 if has_limits else None
     steps = _number(menu, "Least steps", fields.STEPS, 1, 10_000, default=few, help=help_text)
-    numbers = read_numbers(typed, num_train)
+    numbers = tuple(sorted(map(int, picked)))
+    if not numbers:
+        raise ValueError("there is no number of labels to learn from. Choose one above.")
     st.markdown(f"**{len(STARTS) * len(numbers) * seeds}** fine-tunings")
     return {"label_curve": numbers, "seeds": seeds, "least_steps": steps}
 
@@ -422,32 +386,9 @@ def usual_numbers(num_train: int, num_labels: int) -> list[int]:
         num_train: Examples to learn from, about: each label may have one less.
         num_labels: Of different labels.
     """
-    most = max(2, num_train - num_labels)
-    return [number for number in (50, 200, 800) if number <= most] or [max(2, most // 2)]
-
-
-def read_numbers(text: str, most: int) -> tuple[int, ...]:
-    """Return the numbers of labels in a text such as "50, 200".
-
-    Args:
-        text: What was typed.
-        most: Examples to learn from.
-
-    ValueError if they cannot be used.
-
-    >>> read_numbers("200, 50", 1000)
-    (50, 200)
-    """
-    try:
-        numbers = {int(part) for part in text.split(",")}
-    except ValueError:
-        numbers = set()
-    if not numbers or min(numbers) < 2 or max(numbers) > most:
-        raise ValueError(
-            f"the numbers of labels are {text[:60]!r}; expected numbers from 2 to {most:,}, the "
-            "examples to learn from, with commas between, such as 50, 200."
-        )
-    return tuple(sorted(numbers))
+    most = num_train - num_labels
+    half = max(number for number in NUMBERS if number <= max(2, most // 2))
+    return [number for number in (50, 200, 800) if number <= most] or [half]
 
 
 def parts_trained(bert: Model) -> list[str]:

@@ -11,17 +11,16 @@ import streamlit as st
 
 from bertcore.data.files import lines_of, open_text
 from bertcore.model.architecture.objectives import OBJECTIVES
-from bertcore.model.checkpoints import DEFAULT
 from bertcore.model.checkpoints.source import resolve
 from bertcore.model.objectives.table import objective_of
 from bertcore.training.pretraining.data.corpus import NOVEL, split_held_out
 from bertcore.training.pretraining.objectives import objective_named
 
-from ...plots import shorten_middle
+from ...plots import plain, shorten_middle
 from ...server import checkpoints, training, visits
-from ...server.policy import default_source, policy
+from ...server.policy import default_source
 from ...server.room import check_room as check_disk
-from ...shell import UploadSource, frame, one_of, sidebar
+from ...shell import UploadSource, frame, one_of, pick, sidebar
 from ...shell.uploads.on_disk import Copy
 from ...sources.run_folders import process
 from .fields import LENGTH_UNIT, LENGTH_UNITS, OBJECTIVE, SOURCE, SOURCES, START_FROM, STARTS
@@ -31,7 +30,6 @@ Settings = dict[str, Any]
 """Of a recipe of `bertscope pretrain`, by name."""
 HIDDEN_SIZES = (64, 128, 192, 256, 384, 512)
 PIECE_COUNTS = (1000, 2000, 4000, 8000, 16000, 30000)
-SUFFIXES = (".txt", ".xz", ".gz")
 RHYTHM = {"evaluate_every": 50, "save_every": 100}
 """Steps: a run on a page is watched, and its replay has the moments that are scored."""
 KEPT_CHECKPOINTS = 20
@@ -48,6 +46,10 @@ HELP_START = (
     "Word counts: token vectors encode which words occur next to each other in the text, and "
     "positions begin as sinusoids; this shortens the slow first part. Noise: random weights, as in "
     "BERT's own start. A checkpoint: continues from its weights."
+)
+HOW_ON = (
+    "It goes on with **{name}**, the checkpoint of the sidebar, which brings its own layers, width "
+    "and word pieces. A copy is kept in the run."
 )
 FROM_NOISE = " It has an encoder and a decoder of equal depth, and begins from noise."
 
@@ -90,15 +92,10 @@ def show_form(folder: Path) -> None:
 
 def _choose_text() -> str:
     """Draw the choice of text; return the key of SOURCES."""
-    offered = SOURCES
-    if policy().is_closed:  # its own files are not for visitors
-        offered = {name: title for name, title in SOURCES.items() if name != "path"}
-    source = one_of("Text to learn from", offered, SOURCE, with_label=True)
+    source = one_of("Text to learn from", SOURCES, SOURCE, with_label=True)
     if source == "upload":
         with frame.guard():
             UPLOAD.choose()
-    elif source == "path":
-        st.text_input("Path of a file or folder", key="corpus_path", placeholder="/home/me/books")
     st.caption(HOW_NOVEL.format(title=NOVEL.title) if source == "novel" else HOW_TEXT)
     return source
 
@@ -123,14 +120,9 @@ def _choose_length() -> Settings:
 def _choose_kind() -> tuple[str, str]:
     """Draw the choice of initialization and objective; return both."""
     start = one_of("Start from", STARTS, START_FROM, with_label=True, help=HELP_START)
-    st.selectbox(
-        "Objective",
-        list(OBJECTIVES),
-        format_func=_title_of,
-        key=OBJECTIVE.key(),
-        help="The page Objectives shows each on your own text.",
-    )
-    objective = objective_named(OBJECTIVE.value)
+    titles = {name: _title_of(name) for name in OBJECTIVES}
+    help_text = "The page Objectives shows each on your own text."
+    objective = objective_named(pick("Objective", titles, OBJECTIVE, help=help_text))
     ideas = " ".join(objective_of(part).idea for part in objective.parts)
     st.caption(ideas + ("" if objective.is_ours else FROM_NOISE))
     return start, objective.name
@@ -149,9 +141,10 @@ def _choose_model(start: str, objective: str) -> Settings:
     learned = objective_named(objective)
     settings: Settings = {"objective": objective}
     if start == "checkpoint":
-        settings["checkpoint"] = _choose_checkpoint()
-    left, right = st.columns(2)
-    if start != "checkpoint":
+        settings["checkpoint"] = source = sidebar.CHECKPOINT.value or default_source()
+        st.caption(HOW_ON.format(name=plain(sidebar.brief_name(source))))
+    else:
+        left, right = st.columns(2)
         if learned.family != "bert":
             settings["family"] = learned.family
         settings["start"] = start if learned.is_ours else "noise"
@@ -170,49 +163,13 @@ def _choose_model(start: str, objective: str) -> Settings:
     return settings
 
 
-def _choose_checkpoint() -> str:
-    chosen = sidebar.CHECKPOINT.value or default_source()
-    offered = sidebar.known_sources() if policy().is_closed else sidebar.local_checkpoints()
-    known = list(dict.fromkeys([chosen, DEFAULT, *offered]))
-    names = sidebar.distinct_names(known)
-    source = st.selectbox(
-        "Checkpoint to start from",
-        known,
-        key="start_checkpoint",
-        accept_new_options=not policy().is_closed,
-        format_func=lambda source: names.get(source) or sidebar.short_name(source),
-        help=sidebar.how_to_choose(),
-    )
-    st.caption("It brings its own layers, width and word pieces. A copy is kept in the run.")
-    return source or chosen
-
-
 def _read_choice(source: str) -> tuple[list[Path], Path | None]:
     """Return the files to learn from, and to score on, None to hold out; ValueError for none."""
     if source == "novel":
         return [NOVEL.train], NOVEL.valid
-    if source == "path" and not policy().is_closed:
-        return corpus_of_path(st.session_state.get("corpus_path", "")), None
-    uploaded = UPLOAD.value if source == "upload" else None
-    if not uploaded:
+    if not UPLOAD.value:
         raise ValueError("no text was uploaded. Choose a text file above.")
-    return [copy.path for copy in uploaded], None
-
-
-def corpus_of_path(typed: str) -> list[Path]:
-    """Return the text files of a typed file or folder.
-
-    ValueError if nothing is typed, or no text file is there.
-    """
-    path = Path(typed.strip()).expanduser()
-    if not typed.strip() or not path.exists():
-        raise ValueError(f"{typed!r} is no file or folder of this machine. Type its path above.")
-    if not path.is_dir():
-        return [path]
-    files = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES and p.is_file())
-    if not files:
-        raise ValueError(f"no .txt, .xz or .gz file is in {str(path)!r}. Choose another folder.")
-    return files
+    return [copy.path for copy in UPLOAD.value], None
 
 
 def _start(folder: Path, name: str, source: str, settings: Settings) -> Path:

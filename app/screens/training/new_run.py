@@ -88,7 +88,8 @@ def start_or_wait(
     st.session_state[_WAITS] = kind
     if run is not None:
         queue.leave()
-        show_at_once(run)
+        st.session_state[_STARTED] = run.name
+        st.rerun()
     _show_place()
 
 
@@ -163,12 +164,6 @@ def copy_data(source: Path, run: Path, name: str) -> None:
     target = copied(source, run, name)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
-
-
-def show_at_once(run: Path) -> None:
-    """Select a run that was just started, and redraw the page."""
-    st.session_state[_STARTED] = run.name
-    st.rerun()
 
 
 def show_started() -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis import formed_head
 from bertcore.analysis.runs import replay
@@ -11,11 +12,11 @@ from bertcore.training.pretraining.data.corpus import NOVEL, RECORDED_RUN, RECOR
 
 from ...parts.layer_watch.layer_watch import layer_watch
 from ...plots import theme
+from ...server import training
 from ...server.policy import policy
-from ...shell import cache, caption, computed, frame, one_of, show
-from ...shell.links import RUN
+from ...shell import cache, caption, computed, frame, one_of, pick, show
+from ...shell.links import RUN, RUNS_FOLDER
 from ...sources.run_folders import process
-from ...sources.run_folders.folder_choice import choose_folder
 from ...sources.run_folders.runs import Run, all_runs, default_folder, kind_of, read_run
 from . import PAGE, finetune_form, form
 from .fields import (
@@ -41,6 +42,7 @@ HELP_FOLDER = (
     "Each run is a folder in it. `bertscope pretrain --out` and `bertscope finetune --out` write "
     "such folders too: give the folder that contains them, or a run's own."
 )
+FOLDER_NAMES = {training.OWN: "My runs", training.SHARED: "Runs of this server"}
 NO_FOLDER = (
     "This server shows no runs and does not let visitors start any. Its operator can allow runs "
     "with `--training-minutes`, and show those of a folder with `--checkpoints`."
@@ -72,7 +74,7 @@ def draw() -> None:
     menu = row if policy().is_closed else frame.more(row)
     runs: list[Run] = []
     with frame.guard(stop=True):
-        folder = choose_folder(menu, default_folder(), HELP_FOLDER)
+        folder = choose_folder(menu, default_folder())
         if folder is not None:
             if not policy().is_closed and kind_of(folder):
                 folder, own = folder.parent, folder.name
@@ -97,6 +99,31 @@ def draw() -> None:
         show_replay(path)
     else:
         watch(path, [read_run(path)] if path in RECORDED_RUNS else runs)
+
+
+def choose_folder(where: DeltaGenerator, default: Path) -> Path | None:
+    """Draw the choice of the folder of the runs: a path, or a name on a closed server.
+
+    Returns:
+        The folder; None if this server shows visitors no runs.
+
+    ValueError if this server is closed and does not offer the chosen folder.
+    """
+    if not policy().is_closed:
+        key = RUNS_FOLDER.key(default=str(default))
+        typed = where.text_input("Folder of the runs", key=key, help=HELP_FOLDER)
+        return training.runs_folder(typed.strip() or str(default))
+    folders = training.runs_folders()
+    if not folders:
+        return None
+    names = [name for name, folder in folders.items() if folder == default]
+    usual = next(iter([*names, *folders]))
+    asked = RUNS_FOLDER.value or usual
+    if asked not in folders:
+        RUNS_FOLDER.put(usual)  # the boxes stay usable; the page says what it refused
+    offered = {name: FOLDER_NAMES[name] for name in folders}
+    chosen = pick("Folder of the runs", offered, RUNS_FOLDER, default=usual, where=where)
+    return training.runs_folder(chosen if asked in folders else asked)
 
 
 def _introduce(run: Run) -> None:
@@ -172,17 +199,8 @@ def _choose_head(path: Path, probe: Probe) -> tuple[int, int, int]:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     texts = [sentence.text for sentence in probe.sentences]
     names = [text.text_a + (f" | {text.text_b}" if text.text_b else "") for text in texts]
+    sentence = pick("Sentence", dict(enumerate(names)), SENTENCE, where=row, width=420)
+    menu = frame.more(row)
+    layer = pick("Layer", range(num_layers), LAYER, default=usual[0], where=menu)
     heads = {MEAN: "mean", **{number: str(number) for number in range(num_heads)}}
-    sentence = row.selectbox(
-        "Sentence",
-        range(len(names)),
-        key=SENTENCE.key(options=range(len(names))),
-        format_func=names.__getitem__,
-        width=420,
-    )
-    menu, layers = frame.more(row), range(num_layers)
-    key = LAYER.key(default=usual[0], options=layers)
-    layer = menu.selectbox("Layer", layers, key=key)
-    key = HEAD.key(default=usual[1], options=list(heads))
-    head = menu.selectbox("Head", list(heads), key=key, format_func=heads.__getitem__)
-    return sentence, layer, head
+    return sentence, layer, pick("Head", heads, HEAD, default=usual[1], where=menu)

@@ -14,12 +14,11 @@ from bertcore.model.checkpoints.source import FINE_TUNED, labelled_file
 from bertcore.training.tasks.read import Survey, survey
 
 from ...plots import plain
-from ...server.policy import policy
-from ...shell import Field, Progress, UploadSource, cache, frame
+from ...shell import Progress, UploadSource, cache, frame
 from ...shell.uploads import on_disk
 from ...shell.uploads.on_disk import Copy
 from ...sources.labelled_file import MAX_MEGABYTES
-from .fields import OWN_FILE, UPLOAD
+from .fields import UPLOAD
 
 HOW_FILES = (
     f"{TABLE_FILES}: with a text and a label in each row. For tags also CoNLL columns or CoNLL-U, "
@@ -58,28 +57,17 @@ def shipped_tables() -> dict[str, Path]:
     return {name: labelled_file(name) for name in FINE_TUNED}
 
 
-def choose_file(source: str, slot: str, typed: Field[str]) -> TableFile | None:
+def choose_file(source: str, slot: str) -> TableFile | None:
     """Draw the box for a file; return None while there is none.
 
     An upload is kept for the session, so that it is still there on the way back to the page.
 
     Args:
-        source: UPLOAD, OWN_FILE or a name of `shipped_tables`.
+        source: UPLOAD or a name of `shipped_tables`.
         slot: "table" or "dev": what the file is for.
-        typed: Holds the path of OWN_FILE.
 
-    ValueError if this server is closed and has no room for an upload, or reads no such file.
+    ValueError if this server is closed and has no room for an upload.
     """
-    if source == OWN_FILE:
-        if policy().is_closed:
-            raise ValueError("this server does not read its own files for visitors. Upload yours.")
-        text = st.text_input(
-            f"Path of the {slot} file" if slot != "table" else "Path of the table",
-            key=typed.key(),
-            placeholder="/home/me/reviews.csv",
-        )
-        path = Path(text.strip()).expanduser()
-        return TableFile(path, path.name, False) if text.strip() else None
     if source != UPLOAD:
         path = shipped_tables()[source]
         return TableFile(path, path.name, False)

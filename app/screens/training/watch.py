@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
-_OPENING = "_finetuned_opening"
+"""Key of the page to open with a checkpoint that was opened just now; "" to stay here."""
 _CHANGED = "training_changed"
 """Key of the container of runs when one began or ended since the page was drawn."""
 _SHOWN = {
@@ -70,10 +70,10 @@ def _show_runs(runs: list[Run]) -> None:
         {
             "run": run.name,
             "state": STATES[run.state][0],
-            "done": round(run.fraction_done, 2),
-            "words right": _score(run, "valid_mlm_top1"),
-            "next sentence": _score(run, "valid_nsp_accuracy"),
-            "loss of words": _score(run, "valid_mlm_loss"),
+            "done": run.fraction_done,
+            "words right": (run.scores or {}).get("valid_mlm_top1"),
+            "next sentence": (run.scores or {}).get("valid_nsp_accuracy"),
+            "loss of words": (run.scores or {}).get("valid_mlm_loss"),
             "score": _dev_score(run),
             "step": run.step,
             "time": duration(run.seconds) if run.seconds else None,
@@ -108,7 +108,10 @@ def watch(path: Path, others: list[Run]) -> None:
 
     @st.fragment(run_every=REFRESH_SECONDS if is_alive else None)
     def live() -> None:
-        if st.session_state.pop(_OPENED, False):
+        page = st.session_state.pop(_OPENED, None)
+        if page:
+            open_page(page)
+        elif page is not None:
             st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
         with frame.guard():
             runs = all_runs(path.parent)
@@ -274,17 +277,16 @@ def _show_checkpoints(path: Path) -> None:
         )
 
 
-def _open(source: str) -> None:
-    """Open a checkpoint of the run on all pages."""
+def _open(source: str, page: str = "") -> None:
+    """Open a checkpoint of the run on all pages; on Compare beside the one that it started from."""
     sidebar.choose(source)
-    st.session_state[_OPENED] = True
+    if page == "compare":
+        COMPARED_WITH.put(SUGGESTED)
+    st.session_state[_OPENED] = page
 
 
 def _show_openers(run: Run, row: DeltaGenerator) -> None:
     """Draw what opens the best checkpoint so far on other pages, once no process works on it."""
-    page = st.session_state.pop(_OPENING, None)
-    if page is not None:
-        open_page(page)
     checkpoint = None if run.is_active or not run.trials else run.checkpoint
     if checkpoint is None:
         return
@@ -295,18 +297,10 @@ def _show_openers(run: Run, row: DeltaGenerator) -> None:
         ("Compare before and after", "compare", ":material/compare_arrows:"),
     ):
         row.button(
-            label, key=f"open_{page}", on_click=_open_on, args=(source, page), type=kind, icon=icon
+            label, key=f"open_{page}", on_click=_open, args=(source, page), type=kind, icon=icon
         )
     if sidebar.CHECKPOINT.value == source:
         row.caption("It is open on all pages.")
-
-
-def _open_on(source: str, page: str) -> None:
-    """Open a checkpoint on all pages; on Compare beside the one that it started from."""
-    sidebar.choose(source)
-    if page == "compare":
-        COMPARED_WITH.put(SUGGESTED)
-    st.session_state[_OPENING] = page
 
 
 def _choose_trial(run: Run) -> Trial:
@@ -374,8 +368,3 @@ def _dev_score(run: Run) -> str | None:
         return None
     metric = metric_of(run.config)
     return f"{run.scores[f'dev_{metric}']:.3f} {metric}"
-
-
-def _score(run: Run, name: str) -> float | None:
-    value = None if run.scores is None else run.scores.get(name)
-    return None if value is None else round(float(value), 3)

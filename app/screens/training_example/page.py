@@ -239,12 +239,12 @@ def show_losses(example: TrainingExample, size: int) -> None:
 def show_fates(page: frame.Page, actions: str) -> None:
     """State what each of the three fates is for."""
     rows = [
-        f"| {share:.0%} | {fate} | {lesson} |"
+        (f"{share:.0%}", fate, lesson)
         for share, (fate, lesson) in zip(ACTIONS[actions], FATES, strict=True)
         if share
     ]
-    head = "| of the chosen | become | so that BERT learns |\n|---|---|---|"
-    st.markdown(own_markdown("\n".join([head, *rows]), page.marks))
+    head = ("of the chosen", "become", "so that BERT learns")
+    st.markdown(own_markdown(markdown_table(head, rows), page.marks))
     st.caption(
         "After fine-tuning, the shares hardly matter: 80/10/10 and 100/0/0 both reach about 84% on "
         "MNLI (84.2 and 84.3). If BERT's vectors are used as they are, without fine-tuning, "

@@ -155,19 +155,13 @@ def test_no_widget_opens_another_checkpoint(
 def test_what_an_open_server_draws_is_nothing_here(intruder: Session, place: Place) -> None:
     """The states of boxes and buttons that this server does not draw are not read."""
     with running_app() as server, Session(server.url) as visitor:
-        visitor.open("training", "training_view=Start+a+run&corpus=path")
-        folder, path, steps = (
-            visitor.widgets[key] for key in ("runs", "corpus_path", "length_minutes")
-        )
+        visitor.open("training", "training_view=Start+a+run")
+        folder, minutes = (visitor.widgets[key] for key in ("runs", "length_minutes"))
         assert visitor.errors == []
-    intruder.open("training", "training_view=Start+a+run&corpus=path")
-    for widget, value in (
-        (folder, str(place.secret.parent)),
-        (path, "/etc/hostname"),
-        (steps, 1e9),
-    ):
+    intruder.open("training", "training_view=Start+a+run")
+    for widget, value in ((folder, str(place.secret.parent)), (minutes, 1e9)):
         intruder.send(widget, value)
-    assert not {"corpus_path", "run_name"} & {*intruder.widgets}
+    assert not {"runs", "run_name"} & {*intruder.widgets}
     assert b"secret-place" not in b"".join(intruder.messages)
 
 

@@ -16,7 +16,6 @@ from app.screens.inspect_checkpoint.tasks import TASK_VIEWS
 from app.screens.training.finetune_form import (
     COLUMN_NAMES,
     TASK_NAMES,
-    read_numbers,
     usual_numbers,
 )
 from app.server.policy import CHECKPOINT_VARIABLE
@@ -100,7 +99,6 @@ def test_a_table_is_guessed_counted_and_started(
     assert "**40** examples · **2** labels: b (20), g (20)" in said(at)
     assert any(caption.value.startswith("Computing in ") for caption in at.caption)
     at.number_input(key="tune_epochs").set_value(2).run()
-    at.number_input(key="tune_seed").set_value(7).run()
     at.selectbox(key="tune_rate").set_value(1e-4).run()
     offered = ["the whole network", "top layer", "bottom layer", "attention only"]
     assert at.selectbox(key="tune_trained").options[:4] == offered
@@ -128,7 +126,6 @@ def test_a_table_is_guessed_counted_and_started(
         "learning_rate": 0.0001,
         "trained": "top 1",
         "pooling": "mean",
-        "seed": 7,
         "evaluate_every": 1,
     }
     assert at.session_state["run"] == "mine"  # and it is watched at once
@@ -227,17 +224,10 @@ def test_rows_that_cannot_be_used_are_left_out_on_request(
 
 
 @pytest.mark.parametrize(
-    ("num_train", "usual"), [(2, [2]), (36, [17]), (54, [50]), (1800, [50, 200, 800])]
+    ("num_train", "usual"), [(2, [2]), (36, [16]), (54, [50]), (1800, [50, 200, 800])]
 )
 def test_a_series_begins_with_numbers_that_the_table_has(num_train: int, usual: list[int]) -> None:
     assert usual_numbers(num_train, 2) == usual
-    assert read_numbers(", ".join(map(str, usual)), num_train) == tuple(usual)
-
-
-@pytest.mark.parametrize("text", ["", "few", "1, 8", "8, 1001", "8;9"])
-def test_numbers_of_labels_that_cannot_be_used(text: str) -> None:
-    with pytest.raises(ValueError, match="the numbers of labels are"):
-        read_numbers(text, 1000)
 
 
 def test_a_file_to_score_on(page: AppTest, started: list[Any], tmp_path: Path) -> None:
@@ -262,10 +252,11 @@ def test_a_series_by_number_of_labels_is_started(
 ) -> None:
     page.query_params["training_kind"] = "label-curve"
     at = ok(upload(page, "t.csv", reviews()))
-    assert at.text_input(key="tune_labels").value == "17"
-    at.text_input(key="tune_labels").set_value("8, 37").run()
-    assert "numbers from 2 to 36" in complaints(at)
-    at.text_input(key="tune_labels").set_value("20, 8").run()
+    numbers = at.multiselect(key="tune_labels")
+    assert (numbers.value, numbers.options) == (["16"], ["2", "4", "8", "16", "25"])
+    numbers.set_value([]).run()
+    assert "no number of labels" in complaints(at)
+    at.multiselect(key="tune_labels").set_value(["25", "8"]).run()
     at.number_input(key="tune_seeds").set_value(2).run()
     at.number_input(key="tune_steps").set_value(5).run()
     at.selectbox(key="tune_rate").set_value(1e-4).run()
@@ -283,7 +274,7 @@ def test_a_series_by_number_of_labels_is_started(
         "label": "label",
         "skip_bad_rows": False,
         "checkpoint": str(tiny),
-        "label_curve": (8, 20),
+        "label_curve": (8, 25),
         "seeds": 2,
         "least_steps": 5,
         "learning_rate": 0.0001,
@@ -338,20 +329,6 @@ def test_a_series_is_watched(page: AppTest, tmp_path: Path, tiny: Path) -> None:
         row["run"]: (row["state"], row["time"]) for _, row in at.dataframe[0].value.iterrows()
     }
     assert states == {"mine": ("damaged", None), "other": ("damaged", None)}
-
-
-def test_a_file_of_this_machine_stays_where_it_is(
-    page: AppTest, started: list[Any], tmp_path: Path
-) -> None:
-    path = write_reviews(tmp_path / "my table.tsv", 40)
-    page.query_params.update({"table": "path", "table_path": str(path)})
-    at = ok(finished(page.run()))
-    button(at, "Fine-tune").click().run()
-    assert started[0][1]["train"] == path
-    query = {"runs": str(tmp_path / "runs"), "training_view": "Start a run", "table": "path"}
-    query |= {"training_kind": "finetune", "table_path": str(tmp_path / "none.csv")}
-    at = page_of("training", **query).run()
-    assert "does not exist" in complaints(at)
 
 
 @pytest.mark.parametrize(
