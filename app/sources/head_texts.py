@@ -60,27 +60,21 @@ def choose(where: DeltaGenerator | None = None) -> HeadTextSource | None:
     """
     source = one_of("Sentences", SOURCES, SOURCE, where=where, with_label=where is not None)
     if source == my_sentences.MINE:
-        return _mine()
-    chosen = _own() if source == "own" else _FILE.choose()
+        mine = my_sentences.choose()
+        if mine is None:
+            return None
+        code = f"{mine.code}texts, trees = HeadTexts(mine.sentences, ()), bundled_trees()\n"
+        return HeadTextSource(HeadTexts(mine.found.sentences, ()), bundled_trees(), mine.key, code)
+    if source == "own":
+        code = "texts, trees = bundled_sentences(), bundled_trees()\n"
+        return HeadTextSource(bundled_sentences(), bundled_trees(), "own", code)
+    chosen = _FILE.choose()
     if chosen is None:
         st.info(NO_FILE)
         return None
     for note in dict.fromkeys((*chosen.texts.notes, *chosen.trees.notes)):
         st.caption(plain(note))
     return chosen
-
-
-def _own() -> HeadTextSource:
-    code = "texts, trees = bundled_sentences(), bundled_trees()\n"
-    return HeadTextSource(bundled_sentences(), bundled_trees(), "own", code)
-
-
-def _mine() -> HeadTextSource | None:
-    mine = my_sentences.choose()
-    if mine is None:
-        return None
-    code = f"{mine.code}texts, trees = HeadTexts(mine.sentences, ()), bundled_trees()\n"
-    return HeadTextSource(HeadTexts(mine.found.sentences, ()), bundled_trees(), mine.key, code)
 
 
 def _read(copies: Sequence[Copy]) -> HeadTextSource:

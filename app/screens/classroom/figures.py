@@ -40,14 +40,10 @@ def answers_figure(bars: Sequence[Bar]) -> Figure:
     height = sum(16 * max(2, name.count("<br>") + 1) + 12 for name in names) + 90
     theme.plot_layout(fig, "", "learners", "", height)
     fig.update_layout(barmode="stack", bargap=0.3)
-    fig.update_xaxes(rangemode="tozero", tickformat="d", dtick=_tick(bars))
+    most = max((bar.num_right + bar.num_wrong for bar in bars), default=1)
+    tick = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500) if most <= 8 * step)
+    fig.update_xaxes(rangemode="tozero", tickformat="d", dtick=tick)
     fig.update_yaxes(
         autorange="reversed", tickvals=list(range(len(bars))), ticktext=names, automargin=True
     )
     return fig
-
-
-def _tick(bars: Sequence[Bar]) -> int:
-    """Return a whole step of the axis that gives at most about eight ticks."""
-    most = max((bar.num_right + bar.num_wrong for bar in bars), default=1)
-    return next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500) if most <= 8 * step)

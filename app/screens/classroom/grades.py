@@ -64,11 +64,12 @@ def grades_csv(grades: Sequence[Grade]) -> bytes:
     return to_csv(pd.DataFrame(rows, columns=[*COLUMNS, "Letters"]))
 
 
-def canvas_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
-    """Return points a lesson, one for each step.
+def canvas_csv(answers: Sequence[Graded], lessons: Mapping[str, Lesson]) -> bytes:
+    """Return points a lesson, one for each step; arguments as of `scores`.
 
     The name is also the login: Canvas looks for the login first, then for the name.
     """
+    of = scores(answers, lessons)
     taken = _taken(of, lessons)
     rows = [[f"    {_POINTS}", "", "", "", "", *(str(len(lesson.steps)) for lesson in taken)]]
     for name, right in of.items():
@@ -79,8 +80,9 @@ def canvas_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
     return to_csv(pd.DataFrame(rows, columns=[*head, *(lesson.title for lesson in taken)]))
 
 
-def moodle_csv(of: Scores, lessons: Mapping[str, Lesson]) -> bytes:
+def moodle_csv(answers: Sequence[Graded], lessons: Mapping[str, Lesson]) -> bytes:
     """Return percent a lesson: 100 is the most that a new grade item of Moodle takes."""
+    of = scores(answers, lessons)
     taken = _taken(of, lessons)
     rows = [
         [name]

@@ -17,12 +17,12 @@ from ...server import learners
 from ...server.class_store import Answer, ClassStore, Finding, StepCount, store
 from ...server.policy import policy
 from ...server.streamlit_internals import plotly_chart
-from ...shell import Field, frame
+from ...shell import Field, frame, pick
 from ...shell.guide import catalogue, guide, in_class
 from ...shell.words.language import language
 from . import PAGE, removal
 from .figures import answers_figure
-from .grades import COLUMNS, Scores, canvas_csv, cells, grades_csv, moodle_csv, scores
+from .grades import COLUMNS, canvas_csv, cells, grades_csv, moodle_csv
 from .tally import bars, misconceptions, of_step
 
 REFRESH_SECONDS = 3.0
@@ -42,21 +42,17 @@ def draw() -> None:
     if kept is None:
         st.info("This server has no class. Start one with: bertscope app --class NAME")
     elif not learners.is_teacher():
-        _ask_key()
+        with st.form("class_key", width=420):
+            typed = st.text_input("The teacher's key", type="password", max_chars=200)
+            is_asked = st.form_submit_button("Open", type="primary")
+        if is_asked and (complaint := learners.enter(typed)):
+            st.error(complaint)
+        elif is_asked:
+            st.rerun()
     else:
         _show_links()
         _follow()
         removal.show(kept)
-
-
-def _ask_key() -> None:
-    with st.form("class_key", width=420):
-        typed = st.text_input("The teacher's key", type="password", max_chars=200)
-        is_asked = st.form_submit_button("Open", type="primary")
-    if is_asked and (complaint := learners.enter(typed)):
-        st.error(complaint)
-    elif is_asked:
-        st.rerun()
 
 
 def _show_links() -> None:
@@ -94,7 +90,15 @@ def _follow() -> None:
             if count.lesson in lessons and lessons[count.lesson].step(count.step) is not None
         ]
         num_answered, num_named, num_nameless = kept.num_learners()
-        _show_totals(about.name, known, num_answered, sum(c.num_answers for c in counts))
+        num_answers, num_changed = (
+            sum(getattr(count, name) for count in known) for name in ("num_answers", "num_changed")
+        )
+        st.markdown(
+            f"**{_text(about.name)}** · learners: {num_answered} · first answers, which count "
+            f"here: {num_answers} · changed later: {num_changed}"
+        )
+        if others := sum(count.num_answers for count in counts) - num_answers:
+            st.caption(f"{others} more are to steps that this version does not have.")
         _show_hold(kept)
         _show_lesson(kept, known, lessons)
         _show_findings(kept)
@@ -106,17 +110,6 @@ def _known_lessons() -> dict[str, Lesson]:
     code = language()
     names = [name + end for name in catalogue.lessons(code) for end in ("", catalogue.AGAIN)]
     return {name: lesson for name in names if (lesson := catalogue.find(name, code)) is not None}
-
-
-def _show_totals(name: str, known: Sequence[StepCount], num_learners: int, num_all: int) -> None:
-    num_answers = sum(count.num_answers for count in known)
-    st.markdown(
-        f"**{_text(name)}** · learners: {num_learners} · first "
-        f"answers, which count here: {num_answers} · changed later: "
-        f"{sum(count.num_changed for count in known)}"
-    )
-    if num_all > num_answers:
-        st.caption(f"{num_all - num_answers} more are to steps that this version does not have.")
 
 
 def _show_hold(kept: ClassStore) -> None:
@@ -138,12 +131,8 @@ def _show_lesson(
 ) -> None:
     nums = {name: sum(c.num_answers for c in known if c.lesson == name) for name in lessons}
     newest = max(known, key=lambda count: count.newest).lesson if known else next(iter(lessons))
-    name = st.selectbox(
-        "Lesson",
-        list(lessons),
-        format_func=lambda name: f"{lessons[name].title} (answers: {nums[name]})",
-        key=LESSON.key(default=newest, options=list(lessons)),
-    )
+    called = {name: f"{one.title} (answers: {nums[name]})" for name, one in lessons.items()}
+    name = pick("Lesson", called, LESSON, default=newest)
     lesson = lessons[name]
     steps = {step.number: step for step in lesson.steps}
     answered = sorted(count.step for count in known if count.lesson == name)
@@ -158,12 +147,8 @@ def _show_lesson(
     st.header("Misconceptions")
     _show_misconceptions(own, steps)
     st.header("Answers by step")
-    step = st.selectbox(
-        "Step",
-        answered,
-        format_func=lambda number: f"{number}. {steps[number].title}",
-        key=STEP.key(default=answered[-1], options=answered),
-    )
+    titles = {number: f"{number}. {steps[number].title}" for number in answered}
+    step = pick("Step", titles, STEP, default=answered[-1])
     st.markdown(f"**{_lesson_text(steps[step].question)}**")
     fig = answers_figure(bars(of_step(own, step)))
     config = {"displaylogo": False, "displayModeBar": False}
@@ -249,16 +234,8 @@ def _show_grades(
         st.container(key="class_graded").markdown(markdown_table(COLUMNS, rows))
         with st.container(horizontal=True):
             _offer("grades", "Grades as CSV", lambda: grades_csv(kept.grades()))
-            _offer("canvas", "For Canvas", lambda: _grades_csv(canvas_csv, kept, lessons))
-            _offer("moodle", "For Moodle", lambda: _grades_csv(moodle_csv, kept, lessons))
-
-
-def _grades_csv(
-    write: Callable[[Scores, Mapping[str, Lesson]], bytes],
-    kept: ClassStore,
-    lessons: Mapping[str, Lesson],
-) -> bytes:
-    return write(scores(kept.graded(), lessons), lessons)
+            _offer("canvas", "For Canvas", lambda: canvas_csv(kept.graded(), lessons))
+            _offer("moodle", "For Moodle", lambda: moodle_csv(kept.graded(), lessons))
 
 
 def _offer(name: str, label: str, content: Callable[[], bytes]) -> None:

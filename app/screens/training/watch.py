@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.runs import metric_of
 from bertcore.base.durations import duration
+from bertcore.training.finetuning.label_curve import LabelCurve
 from bertcore.training.finetuning.run import rank
 from bertcore.training.pretraining import RunFolder
 
@@ -133,7 +134,8 @@ def watch(path: Path, others: list[Run]) -> None:
 def _show_run(run: Run) -> None:
     _show_state(run)
     if run.kind == "label-curve":
-        _show_series(run)
+        if run.curve is not None:
+            _show_series(run, run.curve)
     elif run.kind == "finetune":
         _show_fine_tuning(run)
     elif run.state not in ("preparing", "not started", "damaged"):
@@ -159,11 +161,8 @@ def _show_curves(folder: Path, *trial: str) -> None:
     show(CURVES, None, folder, *trial, compute=_read, spelled=folder_of(folder))
 
 
-def _show_series(run: Run) -> None:
+def _show_series(run: Run, curve: LabelCurve) -> None:
     """Draw a series by number of labels, below its state and buttons."""
-    curve = run.curve
-    if curve is None:
-        return
     done = f"{len(curve.points)} of {curve.num_planned} fine-tunings"
     st.progress(run.fraction_done, text=done)
     if curve.points:
@@ -193,11 +192,12 @@ def _show_state(run: Run) -> None:
     may_start = process.may_start() and training.is_own(run.path)
     if run.is_active and run.pid and process.CAN_STOP and may_start:
         help_text = "The run saves first, and can be resumed."
-        if row.button("Stop", icon=":material/stop:", help=help_text, disabled=_is_stopping(run)):
+        is_stopping = st.session_state.get("_stopping") == (str(run.path), run.pid)
+        if row.button("Stop", icon=":material/stop:", help=help_text, disabled=is_stopping):
             process.stop(run.pid, has_begun=run.state == "running")
             st.session_state["_stopping"] = (str(run.path), run.pid)
             st.rerun(scope="app")
-        if _is_stopping(run):
+        if is_stopping:
             row.caption("Stopping: the run saves after this step.")
     elif run.is_active and may_start:
         row.caption(f"Running {plain(run.detail)}: it can be stopped there.")
@@ -213,11 +213,11 @@ def _show_state(run: Run) -> None:
     if run.state == "preparing":
         st.info(PREPARING if run.kind == "pretrain" else PREPARING_TABLE)
     if run.step and run.kind == "pretrain":
-        _show_numbers(run)
-
-
-def _is_stopping(run: Run) -> bool:
-    return st.session_state.get("_stopping") == (str(run.path), run.pid)
+        speed = run.num_tokens / run.seconds if run.seconds else 0.0
+        scores = run.scores or {}
+        held_out = [(name, f"{scores[of]:.1%}") for of, name in _SHOWN.items() if of in scores]
+        speeds = ("Tokens per second", f"{speed:,.0f}")
+        _show_row(run, ("Step", f"{run.step:,}"), speeds, *held_out)
 
 
 def _resume(run: Run) -> None:
@@ -231,13 +231,6 @@ def _resume(run: Run) -> None:
     check_room(known)
     process.start(run.path, None, kind=run.kind)
     st.rerun(scope="app")
-
-
-def _show_numbers(run: Run) -> None:
-    speed = run.num_tokens / run.seconds if run.seconds else 0.0
-    scores = run.scores or {}
-    held_out = [(title, f"{scores[name]:.1%}") for name, title in _SHOWN.items() if name in scores]
-    _show_row(run, ("Step", f"{run.step:,}"), ("Tokens per second", f"{speed:,.0f}"), *held_out)
 
 
 def _show_row(run: Run, first: tuple[str, str], *others: tuple[str, str]) -> None:
@@ -308,15 +301,15 @@ def _choose_trial(run: Run) -> Trial:
     current = run.current_trial
     if len(run.trials) == 1:
         return current
-    names = [trial.path.name for trial in run.trials]
+    trials = {trial.path.name: trial for trial in run.trials}
     name = st.selectbox(
         "Learning rate and seed",
-        names,
-        index=names.index(current.path.name),
+        list(trials),
+        index=run.trials.index(current),
         key=f"trial_{run.name}",
         width=260,
     )
-    return next(trial for trial in run.trials if trial.path.name == name)
+    return trials[name]
 
 
 def _show_trial_numbers(run: Run, trial: Trial) -> None:

@@ -38,7 +38,7 @@ def test_canvas_reads_points() -> None:
     answers += [given("Ada", 1, True, lesson="other")]
     # Half of the point of step 1, which reads the text, is on a sentence of one's own.
     answers += [given("Zoë", 1, right, lesson=f"pieces{OWN}") for right in (True, False)]
-    head, points, *rows = table(canvas_csv(scores(answers, LESSONS), LESSONS))
+    head, points, *rows = table(canvas_csv(answers, LESSONS))
     columns = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert head == [*columns, LESSON.title, OTHER.title]
     assert points == ["    Points Possible", "", "", "", "", "2", "2"]
@@ -50,7 +50,7 @@ def test_canvas_reads_points() -> None:
 
 def test_moodle_reads_percent() -> None:
     answers = [given("ada@x.org", 1, True), given("bob", 1, True, lesson="other")]
-    head, *rows = table(moodle_csv(scores(answers, LESSONS), LESSONS))
+    head, *rows = table(moodle_csv(answers, LESSONS))
     assert head == ["Username", LESSON.title, OTHER.title]
     assert rows == [["ada@x.org", "25.0", "-"], ["bob", "-", "25.0"]]
 
@@ -60,7 +60,7 @@ def test_moodle_reads_percent() -> None:
     "name", ["=1+1", "+1", "-1", "@a", '=cmd|"x"!A1', "a,b;c\"d'", "<b>", "名"]
 )
 def test_no_name_is_a_formula_or_ends_a_cell(write, name: str) -> None:  # type: ignore[no-untyped-def]
-    content = write(scores([given(name, 1, True)], LESSONS), LESSONS)
+    content = write([given(name, 1, True)], LESSONS)
     *_, row = table(content)
     assert row[0] in (name, f"'{name}")
     assert not row[0].startswith(("=", "+", "-", "@"))
@@ -68,8 +68,7 @@ def test_no_name_is_a_formula_or_ends_a_cell(write, name: str) -> None:  # type:
 
 
 def test_a_learner_cannot_be_the_row_of_points() -> None:
-    of = scores([given("Points Possible", 1, True)], LESSONS)
-    *_, row = table(canvas_csv(of, LESSONS))
+    *_, row = table(canvas_csv([given("Points Possible", 1, True)], LESSONS))
     assert "Points Possible" not in row[0]
 
 
