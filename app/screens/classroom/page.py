@@ -82,7 +82,9 @@ def _follow() -> None:
         kept, about = store(), policy().school_class
         assert kept is not None, "draw looks for it"
         assert about is not None, "only a class has a store"
-        lessons = _known_lessons()
+        code = language()
+        names = [name + end for name in catalogue.lessons(code) for end in ("", catalogue.AGAIN)]
+        lessons = {name: one for name in names if (one := catalogue.find(name, code)) is not None}
         counts = kept.steps()
         known = [
             count
@@ -103,13 +105,6 @@ def _follow() -> None:
         _show_lesson(kept, known, lessons)
         _show_findings(kept)
         _show_grades(kept, num_named, num_nameless, lessons)
-
-
-def _known_lessons() -> dict[str, Lesson]:
-    """Return all lessons and their questions for a week later, by name."""
-    code = language()
-    names = [name + end for name in catalogue.lessons(code) for end in ("", catalogue.AGAIN)]
-    return {name: lesson for name in names if (lesson := catalogue.find(name, code)) is not None}
 
 
 def _show_hold(kept: ClassStore) -> None:

@@ -13,7 +13,6 @@ from bertcore.analysis.compare.checkpoints import NO_QUESTION, ComparedAnswers, 
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.weight_drift import WeightDrift, part_of
 from bertcore.analysis.heads.attention import attention_map
-from bertcore.base.states import state_name
 from bertcore.model.interventions import parse_head
 
 from ...parts.canvas.heat_map import heat_map
@@ -125,12 +124,11 @@ def _note_limits(first: Side, second: Side) -> None:
         st.caption(HOW_UNTRAINED.format(first=plain(first.name)))
         return
     reports = [side.bert.report for side in (first, second)]
-    prints = [None if report is None else report.fingerprint for report in reports]
-    if prints[0] is not None and prints[0] == prints[1]:
-        st.info(SAME_WEIGHTS.format(fingerprint=prints[0][:12]))
-    limitations = cache.computed(limits, first.key, second.key)
-    if limitations:
-        st.warning("\n\n".join(plain(sentence) for sentence in limitations))
+    prints = {None if report is None else report.fingerprint for report in reports}
+    if len(prints) == 1 and (fingerprint := prints.pop()) is not None:
+        st.info(SAME_WEIGHTS.format(fingerprint=fingerprint[:12]))
+    if limitations := cache.computed(limits, first.key, second.key):
+        st.warning("\n\n".join(map(plain, limitations)))
 
 
 NO_WORD = "The text has no word to tag. Write one in sentence A."
@@ -249,12 +247,12 @@ def _note_settled(case: Case, compared: ComparedAnswers) -> None:
         layers = [row for row in compared.layers if row.checkpoint == which]
         if not layers or layers[-1].settled is None:
             continue
-        final, since, last = layers[-1].answer[:40], layers[-1].settled, layers[-1].state
+        final, last = layers[-1].answer[:40], layers[-1]
         decision = plain(label_name(final) if compared.kind == "class" else final)
         if compared.kind == "labels":
             decision = f"{plain(label_name(compared.place))}: {decision}"
-        ends = {0: "from the input on", last: "only after the last layer"}
-        when = ends.get(since, f"for good {state_name(since)}")
+        ends = {0: "from the input on", last.state: "only after the last layer"}
+        when = ends.get(last.settled or 0, f"for good {last.settled_after}")
         parts.append(f"**{plain(name)}** decides **{decision}** {when}")
     if parts:
         st.markdown("; ".join(parts) + ".")

@@ -57,9 +57,10 @@ class Side(NamedTuple):
         return cache.trace(self.key, text_a, text_b)
 
     @property
+    @cache.once
     def decisions(self) -> Decisions:
         """The questions that it can answer."""
-        return cache.call(_decisions, self.key, self)
+        return open_decisions(self.bert)
 
     @property
     def has_head(self) -> bool:
@@ -206,10 +207,6 @@ def choices() -> list[str]:
 
 def _untrained_trace(bert: Model, side: Side, text_a: str, text_b: str | None) -> Trace:
     return side.bert.trace(text_a, text_b)
-
-
-def _decisions(bert: Model, side: Side) -> Decisions:
-    return open_decisions(side.bert)
 
 
 NO_UNTRAINED = (

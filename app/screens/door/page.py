@@ -39,9 +39,12 @@ def draw() -> None:
 @frame.fragment
 def show(page: frame.Page) -> None:
     """Draw the door; runs alone when its text changes."""
-    page, notes = able(page)
+    notes = []
+    if not {"mlm", "mask"} <= page.bert.capabilities:
+        notes.append(tr(told.UNABLE, name=sidebar.brief_name(page.bert_key.source)))
+        page = replace(page, bert_key=sidebar.key_of(DEFAULT))
     is_first = texts() == (OTHER_PAGES.text_a, OTHER_PAGES.text_b)  # nobody has written one
-    text, gap = told.first_text(page.bert_key.source)
+    text, gap = told.FIRST_TEXTS.get(page.bert_key.source, told.FIRST_TEXT)
     text_a, text_b = (text, None) if is_first else texts()
     page = replace(page, text_a=text_a, text_b=text_b, has_text=True)
     encoding, mask_id = page.encoding, page.bert.tokenizer.mask_id
@@ -88,14 +91,6 @@ def show(page: frame.Page) -> None:
     follow(st.session_state.pop(_WAY, ""))
     HERE.put(not is_first or sidebar.CHECKPOINT.value not in ("", default_source()))
     HERE.key()
-
-
-def able(page: frame.Page) -> tuple[frame.Page, list[str]]:
-    """Return the page with a checkpoint that fills gaps, and what to say if it is another one."""
-    if {"mlm", "mask"} <= page.bert.capabilities:
-        return page, []
-    name = sidebar.brief_name(page.bert_key.source)
-    return replace(page, bert_key=sidebar.key_of(DEFAULT)), [tr(told.UNABLE, name=name)]
 
 
 def addresses(page: frame.Page, reader: str | None) -> dict[str, str]:

@@ -51,11 +51,6 @@ OURS = "Guesses of a small BERT of {count} parameters, trained for this app."
 Texts = tuple[str, str | None]
 
 
-def first_text(source: str) -> tuple[str, str]:
-    """Return the text that the door opens with for a checkpoint, and the word hidden in it."""
-    return FIRST_TEXTS.get(source, FIRST_TEXT)
-
-
 def words_by_start(encoding: Encoding, texts: Texts, mask_id: int) -> dict[int, Word]:
     """Return the words of a text or pair by their first tokens; a mask that was typed is none."""
     words = words_of(encoding, *texts)

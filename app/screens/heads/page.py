@@ -85,7 +85,12 @@ def show_grid(
         _show_questions(page, known, measured)
     _controls(page, menu, known, [HIGHEST, *names], highest)
     if opened is not None:
-        _answer(page, chosen, report, measured, opened, is_best=opened == highest)
+        said = sentences(measured, opened, is_best=opened == highest)
+        sentence, markdown = example(chosen, report, measured, opened)
+        shown = ""
+        if sentence is not None:
+            shown = f" [{OPEN_EXAMPLE}]({link(page.bert_key, sentence, opened)}): {markdown}"
+        st.markdown(own_markdown(said, page.marks) + shown)
     pair = st.container(horizontal=True, key="heads_pair")
     grid, bars = pair.container(), pair.container()
     reading = {"number": cell_meaning(measured)}
@@ -142,23 +147,6 @@ def _controls(
         return "none" if best is None else f"the highest: layer {best[0]} head {best[1]}"
 
     menu.selectbox("Head", names, format_func=called, key=OPEN.name)
-
-
-def _answer(
-    page: frame.Page,
-    chosen: HeadTextSource,
-    report: HeadReport,
-    measured: Measured,
-    opened: tuple[int, int],
-    *,
-    is_best: bool,
-) -> None:
-    """Write how much of the measure the open head has, and link to a sentence that shows it."""
-    text = own_markdown(sentences(measured, opened, is_best=is_best), page.marks)
-    sentence, markdown = example(chosen, report, measured, opened)
-    if sentence is not None:
-        text += f" [{OPEN_EXAMPLE}]({link(page.bert_key, sentence, opened)}): {markdown}"
-    st.markdown(text)
 
 
 @frame.closed(BEST_HABITS.question, OPENED, LIST, at="best")

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertcore import Model
 from bertcore.configs import Columns
-from bertcore.configs.finetune import ALL, NONE, TRAINED, default_rate, layers_trained
+from bertcore.configs.finetune import ALL, NONE, TRAINED, default_rate
 from bertcore.data.guess import Guess
 from bertcore.model.architecture.families import CLS, MEAN
 from bertcore.training.finetuning.label_curve import STARTS
@@ -49,6 +49,7 @@ COLUMN_NAMES = {
     "choice": {"label": "Number of the right ending"},
 }
 """Columns that are chosen, by task and field of `Columns`."""
+HELP_RATE = "Peak learning rate of AdamW; small networks need a larger one."
 RATES = (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
 BATCH_SIZE = 32
 """The default of `FinetuneConfig`."""
@@ -71,7 +72,12 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
     Args:
         is_series: Whether it starts a series by number of labels instead of one run.
     """
-    table = _choose_table()
+    options = {name: f"{name} examples" for name in tables.shipped_tables()}
+    options[fields.UPLOAD] = "Upload"
+    source = one_of("Table", options, fields.TABLE, default=next(iter(options)))
+    table = None
+    with frame.guard():
+        table = tables.choose_file(source, "table")
     if table is None:
         st.caption(tables.HOW_FILES)
         return
@@ -83,7 +89,12 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
     with frame.guard():
         survey = Compute(name="table-survey")(tables.survey_table, reading)
         skips_bad_rows = _show_survey(reading, survey)
-        check_survey(reading, survey)
+        if survey.num_examples < 2:
+            raise ValueError(
+                f"the table has {survey.num_examples} examples to use; at least two are needed. "
+                f"{survey.first_bad or 'Check the columns.'}"
+            )
+        check_labels(find_task(reading.task), survey.labels)
         row = st.container(horizontal=True, vertical_alignment="bottom")
         first, menu = row.container(width="content"), frame.more(row)
         dev, num_dev = _choose_dev(menu, reading, survey)
@@ -94,6 +105,8 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
             chosen = _choose_series(first, menu, num_train, len(survey.labels))
         else:
             chosen = _choose_run(first, menu, key, reading, survey, num_train)
+        usual = default_rate(cache.opened(key).config)
+        rates = {0.0: f"{usual:g} (usual)", **{rate: f"{rate:g}" for rate in RATES}}
         settings: Settings = {
             "task": reading.task,
             **asdict(reading.columns),
@@ -101,7 +114,10 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
             "checkpoint": key.place,
             **chosen,
             "held_out": None if dev else float(fields.DEV.value),
-            "learning_rate": _choose_rate(menu, key),
+            "learning_rate": pick(
+                "Learning rate", rates, fields.RATE, where=menu, width=170, help=HELP_RATE
+            )
+            or usual,
         }
         _start_box(
             folder,
@@ -111,15 +127,6 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
             can_start=skips_bad_rows or not survey.num_bad,
             num_examples=survey.num_examples,
         )
-
-
-def _choose_table() -> TableFile | None:
-    options = {name: f"{name} examples" for name in tables.shipped_tables()}
-    options[fields.UPLOAD] = "Upload"
-    source = one_of("Table", options, fields.TABLE, default=next(iter(options)))
-    with frame.guard():
-        return tables.choose_file(source, "table")
-    return None
 
 
 def _choose_reading(table: TableFile, guessed: Guess) -> Reading | None:
@@ -251,16 +258,6 @@ def _show_survey(reading: Reading, survey: Survey) -> bool:
     return st.toggle("Leave them out", key=fields.SKIP_BAD_ROWS.key())
 
 
-def check_survey(reading: Reading, survey: Survey) -> None:
-    """Reject a table that cannot be learned from; ValueError says why."""
-    if survey.num_examples < 2:
-        raise ValueError(
-            f"the table has {survey.num_examples} examples to use; at least two are needed. "
-            f"{survey.first_bad or 'Check the columns.'}"
-        )
-    check_labels(find_task(reading.task), survey.labels)
-
-
 def _choose_dev(
     row: DeltaGenerator, reading: Reading, survey: Survey
 ) -> tuple[TableFile | None, int]:
@@ -302,14 +299,6 @@ def _number(
     return number
 
 
-def _choose_rate(row: DeltaGenerator, key: cache.BertKey) -> float:
-    usual = default_rate(cache.opened(key).config)
-    rates = {0.0: f"{usual:g} (usual)", **{rate: f"{rate:g}" for rate in RATES}}
-    help_text = "Peak learning rate of AdamW; small networks need a larger one."
-    rate = pick("Learning rate", rates, fields.RATE, where=row, width=170, help=help_text)
-    return rate or usual
-
-
 def _choose_run(
     first: DeltaGenerator,
     menu: DeltaGenerator,
@@ -323,7 +312,7 @@ def _choose_run(
     epochs = _number(first, "Epochs", fields.EPOCHS, 1, 100)
     trained = pick(
         "Train",
-        {part: _part_name(part) for part in parts_trained(bert)},
+        parts_trained(bert),
         fields.TRAINED,
         where=menu,
         width=170,
@@ -391,27 +380,20 @@ def usual_numbers(num_train: int, num_labels: int) -> list[int]:
     return [number for number in (50, 200, 800) if number <= most] or [half]
 
 
-def parts_trained(bert: Model) -> list[str]:
-    """Return the parts of a checkpoint's encoder that may be trained, as `FinetuneConfig.trained`.
+def parts_trained(bert: Model) -> dict[str, str]:
+    """Return the parts of an encoder that may be trained, as `FinetuneConfig.trained`, with names.
 
     Of layers that are counted from an end, one, two, and half of them.
     """
+    whole, alone = {ALL: "the whole network"}, {NONE: "the head alone"}
     if "parts" not in bert.capabilities:
-        return [ALL, NONE]
-    whole = bert.config.num_hidden_layers
-    counts = sorted({1, 2, whole // 2} & set(range(1, whole)))
-    if bert.config.share_layers:
-        counts = []
-    ends = [f"{end} {count}" for end in ("top", "bottom") for count in counts]
-    return [ALL, *ends, *TRAINED[1:]]
-
-
-def _part_name(trained: str) -> str:
-    layers = layers_trained(trained)
-    if layers is None:
-        return {ALL: "the whole network", NONE: "the head alone"}.get(trained, f"{trained} only")
-    end, count = layers
-    return f"{end} layer" if count == 1 else f"{end} {count} layers"
+        return whole | alone
+    num_layers = bert.config.num_hidden_layers
+    counts = sorted({1, 2, num_layers // 2} & set(range(1, num_layers)))
+    for end in () if bert.config.share_layers else ("top", "bottom"):
+        for count in counts:
+            whole[f"{end} {count}"] = f"{end} layer" if count == 1 else f"{end} {count} layers"
+    return whole | {part: f"{part} only" for part in TRAINED[1:]} | alone
 
 
 def _start_box(

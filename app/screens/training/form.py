@@ -76,28 +76,21 @@ UPLOAD = UploadSource(
 
 def show_form(folder: Path) -> None:
     """Draw the form and its button; a started run is shown at once."""
-    source = _choose_text()
+    source = one_of("Text to learn from", SOURCES, SOURCE, with_label=True)
+    if source == "upload":
+        with frame.guard():
+            UPLOAD.choose()
+    st.caption(HOW_NOVEL.format(title=NOVEL.title) if source == "novel" else HOW_TEXT)
     length = _choose_length()
     with frame.more():
         name = choose_name(folder)
-        start, objective = _choose_kind()
-        settings = {**length, **_choose_model(start, objective), **RHYTHM}
+        settings = {**length, **_choose_model(), **RHYTHM}
         has_limits = training.limits() is not None
         settings["keep_checkpoints"] = KEPT_OF_VISITOR if has_limits else KEPT_CHECKPOINTS
     is_asked = st.button("Start training", type="primary", icon=":material/play_arrow:")
     begin = partial(_start, folder, name, source, settings)
     start_or_wait("pretrain", folder, is_asked, begin)
     show_recipe(folder / name, "pretrain --corpus ... --valid ...", settings)
-
-
-def _choose_text() -> str:
-    """Draw the choice of text; return the key of SOURCES."""
-    source = one_of("Text to learn from", SOURCES, SOURCE, with_label=True)
-    if source == "upload":
-        with frame.guard():
-            UPLOAD.choose()
-    st.caption(HOW_NOVEL.format(title=NOVEL.title) if source == "novel" else HOW_TEXT)
-    return source
 
 
 def _choose_length() -> Settings:
@@ -117,37 +110,23 @@ def _choose_length() -> Settings:
     return {"minutes": float(minutes)}
 
 
-def _choose_kind() -> tuple[str, str]:
-    """Draw the choice of initialization and objective; return both."""
+def _choose_model() -> Settings:
+    """Draw the choice of start, objective and shape; return all settings of the model."""
     start = one_of("Start from", STARTS, START_FROM, with_label=True, help=HELP_START)
     titles = {name: _title_of(name) for name in OBJECTIVES}
     help_text = "The page Objectives shows each on your own text."
     objective = objective_named(pick("Objective", titles, OBJECTIVE, help=help_text))
     ideas = " ".join(objective_of(part).idea for part in objective.parts)
     st.caption(ideas + ("" if objective.is_ours else FROM_NOISE))
-    return start, objective.name
-
-
-def _title_of(name: str) -> str:
-    """Return an objective by its parts and the model that was trained with it."""
-    parts = [objective_of(part) for part in objective_named(name).parts]
-    first, *others = (part.title for part in parts)
-    titles = " + ".join([first, *(title[0].lower() + title[1:] for title in others)])
-    return f"{titles} ({parts[-1].model})"
-
-
-def _choose_model(start: str, objective: str) -> Settings:
-    """Draw the choice of checkpoint or shape, and of the batch; return all settings."""
-    learned = objective_named(objective)
-    settings: Settings = {"objective": objective}
+    settings: Settings = {"objective": objective.name}
     if start == "checkpoint":
         settings["checkpoint"] = source = sidebar.CHECKPOINT.value or default_source()
         st.caption(HOW_ON.format(name=plain(sidebar.brief_name(source))))
     else:
         left, right = st.columns(2)
-        if learned.family != "bert":
-            settings["family"] = learned.family
-        settings["start"] = start if learned.is_ours else "noise"
+        if objective.family != "bert":
+            settings["family"] = objective.family
+        settings["start"] = start if objective.is_ours else "noise"
         settings["layers"] = left.number_input("Layers", 1, 12, 2, key="shape_layers")
         settings["hidden"] = right.selectbox("Width", HIDDEN_SIZES, index=1, key="shape_hidden")
         settings["vocab_size"] = left.selectbox(
@@ -163,13 +142,12 @@ def _choose_model(start: str, objective: str) -> Settings:
     return settings
 
 
-def _read_choice(source: str) -> tuple[list[Path], Path | None]:
-    """Return the files to learn from, and to score on, None to hold out; ValueError for none."""
-    if source == "novel":
-        return [NOVEL.train], NOVEL.valid
-    if not UPLOAD.value:
-        raise ValueError("no text was uploaded. Choose a text file above.")
-    return [copy.path for copy in UPLOAD.value], None
+def _title_of(name: str) -> str:
+    """Return an objective by its parts and the model that was trained with it."""
+    parts = [objective_of(part) for part in objective_named(name).parts]
+    first, *others = (part.title for part in parts)
+    titles = " + ".join([first, *(title[0].lower() + title[1:] for title in others)])
+    return f"{titles} ({parts[-1].model})"
 
 
 def _start(folder: Path, name: str, source: str, settings: Settings) -> Path:
@@ -178,7 +156,12 @@ def _start(folder: Path, name: str, source: str, settings: Settings) -> Path:
     ValueError if the name or the text is not valid, or too many runs are active. OSError if
     something cannot be written.
     """
-    corpus, valid = _read_choice(source)
+    corpus: list[Path] = [NOVEL.train]
+    valid: Path | None = NOVEL.valid
+    if source == "upload":
+        corpus, valid = [copy.path for copy in UPLOAD.value or ()], None
+        if not corpus:
+            raise ValueError("no text was uploaded. Choose a text file above.")
     if "checkpoint" in settings:
         settings = {**settings, "checkpoint": checkpoints.place(settings["checkpoint"])}
     run = new_run(

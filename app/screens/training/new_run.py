@@ -26,7 +26,8 @@ _REFRESH_SECONDS = 2.0
 
 def choose_name(folder: Path, *, width: int | None = None) -> str:
     """Draw the box for a run's name; an empty one takes a free name."""
-    free = free_name(folder)
+    taken = {path.name.removesuffix(".log") for path in folder.iterdir()} if folder.is_dir() else ()
+    free = next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
     typed = st.text_input(
         "Name of the run",
         key="run_name",
@@ -35,12 +36,6 @@ def choose_name(folder: Path, *, width: int | None = None) -> str:
         width="stretch" if width is None else width,
     )
     return typed.strip() or free
-
-
-def free_name(folder: Path) -> str:
-    """Return the first of run-1, run-2, ... that is free in the folder."""
-    taken = {path.name.removesuffix(".log") for path in folder.iterdir()} if folder.is_dir() else ()
-    return next(f"run-{n}" for n in range(1, 10**6) if f"run-{n}" not in taken)
 
 
 def show_recipe(run: Path, command: str, settings: Mapping[str, Any]) -> None:

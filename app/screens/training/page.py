@@ -92,7 +92,13 @@ def draw() -> None:
         paths, own = {**recorded, **paths}, RECORDED_RUN.name
     key = RUN.key(default=own if own in paths else None, options=list(paths))
     if is_recorded and paths[RUN.value] in RECORDED_RUNS:
-        _introduce(read_run(paths[RUN.value]))
+        recorded_run = read_run(paths[RUN.value])
+        shape, (start, text) = recorded_run.config["model"], _RECORDED[recorded_run.name]
+        frame.example_row(
+            f"a recorded run. A BERT of {shape['num_hidden_layers']} layers, "
+            f"{shape['hidden_size']} wide, began with {start} and read "
+            f"{theme.count(recorded_run.num_tokens)} tokens of {text}."
+        )
     run = chosen.selectbox("Run", list(paths), key=key, label_visibility="collapsed", width=240)
     path = paths[run]
     if view == REPLAY:
@@ -124,16 +130,6 @@ def choose_folder(where: DeltaGenerator, default: Path) -> Path | None:
     offered = {name: FOLDER_NAMES[name] for name in folders}
     chosen = pick("Folder of the runs", offered, RUNS_FOLDER, default=usual, where=where)
     return training.runs_folder(chosen if asked in folders else asked)
-
-
-def _introduce(run: Run) -> None:
-    """State what the recorded run is."""
-    shape = run.config["model"]
-    start, text = _RECORDED[run.name]
-    frame.example_row(
-        f"a recorded run. A BERT of {shape['num_hidden_layers']} layers, {shape['hidden_size']} "
-        f"wide, began with {start} and read {theme.count(run.num_tokens)} tokens of {text}."
-    )
 
 
 def _start(folder: Path | None) -> None:

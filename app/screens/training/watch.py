@@ -1,8 +1,8 @@
 """A run while it trains: numbers, buttons, curves, what is wrong, and checkpoints."""
 
-from collections.abc import Callable
+from operator import call
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -31,8 +31,6 @@ from ...sources.run_folders.runs import (
     metrics,
 )
 from .views import CURVES, LABELS
-
-T = TypeVar("T")
 
 REFRESH_SECONDS = 2.0
 _OPENED = "_checkpoint_opened"
@@ -151,14 +149,10 @@ def folder_of(path: Path) -> dict[str, str]:
     return {"folder": repr(places.hide(str(path)))}
 
 
-def _read(function: Callable[..., T], *arguments: Any) -> T:
-    """Return what a function reads of a run, which may have changed since the last time."""
-    return function(*arguments)
-
-
 def _show_curves(folder: Path, *trial: str) -> None:
     st.header(CURVES.question, anchor=False)
-    show(CURVES, None, folder, *trial, compute=_read, spelled=folder_of(folder))
+    # Read anew each time: the run may have changed.
+    show(CURVES, None, folder, *trial, compute=call, spelled=folder_of(folder))
 
 
 def _show_series(run: Run, curve: LabelCurve) -> None:
@@ -168,7 +162,7 @@ def _show_series(run: Run, curve: LabelCurve) -> None:
     if curve.points:
         with st.container(key="label_curve"):
             st.header(LABELS.question, anchor=False)
-            show(LABELS, None, run.path, compute=_read, spelled=folder_of(run.path))
+            show(LABELS, None, run.path, compute=call, spelled=folder_of(run.path))
 
 
 def _show_fine_tuning(run: Run) -> None:

@@ -154,15 +154,16 @@ def phase_rows(phases: TwoPhases) -> list[tuple[str, str, str]]:
         ("answers", ", ".join(guesses), ", ".join(answers)),
         ("head", ", ".join(phases.heads), f"a new one: {HEADS[phases.finetuned]}"),
         *(
-            (each.part, "trained from noise", _fate(each.relative_change))
+            (
+                *(each.part, "trained from noise"),
+                f"copied, then moved by {each.relative_change:.1%}"
+                if each.relative_change
+                else "copied, and kept as it was",
+            )
             for each in reversed(phases.parts)
         ),
         ("input", read, plain(shorten_middle(" ".join(phases.tokens), LONGEST_READ))),
     ]
-
-
-def _fate(change: float) -> str:
-    return f"copied, then moved by {change:.1%}" if change else "copied, and kept as it was"
 
 
 def note_unknown(page: frame.Page, text: str) -> None:
