@@ -49,7 +49,6 @@ COLUMN_NAMES = {
     "choice": {"label": "Number of the right ending"},
 }
 """Columns that are chosen, by task and field of `Columns`."""
-HELP_RATE = "Peak learning rate of AdamW; small networks need a larger one."
 RATES = (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
 BATCH_SIZE = 32
 """The default of `FinetuneConfig`."""
@@ -107,6 +106,8 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
             chosen = _choose_run(first, menu, key, reading, survey, num_train)
         usual = default_rate(cache.opened(key).config)
         rates = {0.0: f"{usual:g} (usual)", **{rate: f"{rate:g}" for rate in RATES}}
+        help_text = "Peak learning rate of AdamW; small networks need a larger one."
+        rate = pick("Learning rate", rates, fields.RATE, where=menu, width=170, help=help_text)
         settings: Settings = {
             "task": reading.task,
             **asdict(reading.columns),
@@ -114,10 +115,7 @@ def show_form(folder: Path, *, is_series: bool = False) -> None:
             "checkpoint": key.place,
             **chosen,
             "held_out": None if dev else float(fields.DEV.value),
-            "learning_rate": pick(
-                "Learning rate", rates, fields.RATE, where=menu, width=170, help=HELP_RATE
-            )
-            or usual,
+            "learning_rate": rate or usual,
         }
         _start_box(
             folder,
