@@ -56,10 +56,7 @@ HEAD = Field("compare_head", MOST_CHANGED)
 MAP_OPTIONS = Field("compare_map", "")  # view options of the two heat maps
 PLACE_NAMES = {"word": "Mask", "span": "Start or end", "labels": "Label"}
 
-HELP = (
-    "The sidebar's checkpoint is the first of the two, unless it is compared with the one that its "
-    "training began with; then the order is before, after."
-)
+HELP = "The sidebar's checkpoint is the first, unless the other is what its training began with."
 BEGAN_WITH = (
     "{second} was trained from {first}: every difference below is what that training changed."
 )
@@ -147,10 +144,6 @@ NEEDS_B = (
     "{name} was fine-tuned on pairs, but here is only one text, so its answer means little. Write "
     "the second text (for a question: the text to search) as sentence B."
 )
-HOW_TAGS = (
-    "A tagger learns the tag of a word at its first piece. Its output on pieces that continue a "
-    "word (##) is not used."
-)
 
 
 def given(result: Any) -> Callable[..., Any]:
@@ -189,7 +182,7 @@ def show_answers(case: Case) -> None:
         label, key = PLACE_NAMES.get(kind, "Token"), PLACE.key(options=numbers)
         place = row.selectbox(label, numbers, format_func=places.__getitem__, key=key, width=170)
     compared = case.comparison.compared(kind, place)
-    arguments = (case.second, *case.texts, kind, place)
+    arguments = (case.second, *case.page.texts, kind, place)
     drawn = {"called": case.names, "is_score": kind == "score"}
     options: dict[str, Any] = {"setup": case.setup, "compute": given(compared)}
     show(views.ANSWERS, case.page, *arguments, drawn=drawn, **options)
@@ -205,7 +198,7 @@ def show_by_layer(case: Case, kind: str, place: int) -> None:
     compared = case.comparison.compared(kind, place)
     drawn: dict[str, Any] = {"called": dict(zip(views.NAMES, case.names, strict=True))}
     drawn |= {"form": ".3~g", "y_title": "score"} if kind == "score" else {}
-    arguments = (case.second, *case.texts, kind, place)
+    arguments = (case.second, *case.page.texts, kind, place)
     _note_settled(case, compared)
     show(
         views.LAYERS, case.page, *arguments, drawn=drawn, setup=case.setup, compute=given(compared)
@@ -274,7 +267,7 @@ def _show_tags(case: Case) -> None:
     columns |= {"p_0": percentage, "p_1": percentage}
     height = min(38 + 35 * len(table), 360)
     st.dataframe(table, hide_index=True, height=height, column_config=columns)
-    st.caption(HOW_TAGS)
+    st.caption("A word has the tag of its first piece.")
 
 
 NO_HEADS = (
@@ -302,7 +295,7 @@ def show_heads(case: Case) -> None:
         views.HEADS,
         case.page,
         case.second,
-        *case.texts,
+        *case.page.texts,
         drawn={"opened": (layer, head)},
         setup=case.setup,
         compute=given(change),
@@ -326,7 +319,7 @@ def show_heads(case: Case) -> None:
                 selection=_open_head,
                 look=partial(keep_options, MAP_OPTIONS, heat_map),
             )
-    arguments = (case.second, *case.texts, layer, head)
+    arguments = (case.second, *case.page.texts, layer, head)
     offer(views.ONE_HEAD, case.page, both, *arguments, setup=case.setup)
 
 

@@ -86,11 +86,6 @@ class Case(NamedTuple):
     second: Side
 
     @property
-    def texts(self) -> tuple[str, str | None]:
-        """The text, and the second one or None."""
-        return self.page.texts
-
-    @property
     def sides(self) -> tuple[Side, Side]:
         """Both checkpoints."""
         return self.first, self.second
@@ -110,7 +105,8 @@ class Case(NamedTuple):
     @property
     def traces(self) -> tuple[Trace, Trace]:
         """The runs of the text through both."""
-        return self.first.trace(*self.texts), self.second.trace(*self.texts)
+        texts = self.page.texts
+        return self.first.trace(*texts), self.second.trace(*texts)
 
     @property
     @cache.once

@@ -43,9 +43,8 @@ HOW_TEXT = (
     "documents, of which every 20th is held out. Sentence pairs need several documents."
 )
 HELP_START = (
-    "Word counts: token vectors encode which words occur next to each other in the text, and "
-    "positions begin as sinusoids; this shortens the slow first part. Noise: random weights, as in "
-    "BERT's own start. A checkpoint: continues from its weights."
+    "Word counts: token vectors begin with which words occur next to each other in the text, which "
+    "shortens the slow first part. Noise: random weights, as in BERT's own start."
 )
 HOW_ON = (
     "It goes on with **{name}**, the checkpoint of the sidebar, which brings its own layers, width "

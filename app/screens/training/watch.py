@@ -52,14 +52,7 @@ HELP_SCORES = "Nats; scores and losses are on held-out data at the last evaluati
 WRONG_ROWS = 10  # wrong examples that are visible without scrolling
 
 
-PREPARING = (
-    "The run first learns the vocabulary and reads the text; training begins when that is done. "
-    "You may leave this page: the run continues by itself."
-)
-PREPARING_TABLE = (
-    "The run first reads the table and opens the checkpoint. You may leave this page: the run "
-    "continues by itself."
-)
+PREPARING = "The run reads its data first. You may leave this page: it continues by itself."
 HOW_CHECKPOINTS = "Open a checkpoint here for all other pages; *Compare* sets two side by side."
 
 
@@ -205,7 +198,7 @@ def _show_state(run: Run) -> None:
     elif run.detail and run.state == "stopped":
         st.warning(f"It stopped by itself: {plain(places.hide(run.detail))}")
     if run.state == "preparing":
-        st.info(PREPARING if run.kind == "pretrain" else PREPARING_TABLE)
+        st.info(PREPARING)
     if run.step and run.kind == "pretrain":
         speed = run.num_tokens / run.seconds if run.seconds else 0.0
         scores = run.scores or {}
