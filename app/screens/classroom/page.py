@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from bertcore.lessons.lesson import Lesson, Step, unfilled
+from bertcore.lessons.lesson import Lesson, unfilled
 
 from ...parts import qr_code
 from ...parts.html_file.data_files import to_csv
@@ -140,7 +140,15 @@ def _show_lesson(
         answer.in_language(language()) for answer in kept.answers(name) if answer.step in answered
     ]
     st.header("Misconceptions")
-    _show_misconceptions(own, steps)
+    frequent = misconceptions(own)
+    if not frequent:
+        st.caption("No wrong answer yet.")
+    for wrong in frequent:
+        title = _lesson_text(steps[wrong.step].title)
+        st.markdown(
+            f"**{wrong.num_learners} of {wrong.num_answers}** answered “{_text(wrong.text)}” in "
+            f"step {wrong.step}, {title}.  \n{wrong.why}"
+        )
     st.header("Answers by step")
     titles = {number: f"{number}. {steps[number].title}" for number in answered}
     step = pick("Step", titles, STEP, default=answered[-1])
@@ -154,18 +162,6 @@ def _show_lesson(
         "one number may be right for some and wrong for others."
     )
     _show_steps(own, {c.step: c for c in known if c.lesson == name}, lesson)
-
-
-def _show_misconceptions(answers: Sequence[Answer], steps: Mapping[int, Step]) -> None:
-    frequent = misconceptions(answers)
-    if not frequent:
-        st.caption("No wrong answer yet.")
-    for wrong in frequent:
-        title = _lesson_text(steps[wrong.step].title)
-        st.markdown(
-            f"**{wrong.num_learners} of {wrong.num_answers}** answered “{_text(wrong.text)}” in "
-            f"step {wrong.step}, {title}.  \n{wrong.why}"
-        )
 
 
 def _show_steps(answers: Sequence[Answer], counts: Mapping[int, StepCount], lesson: Lesson) -> None:

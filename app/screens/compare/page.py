@@ -13,12 +13,13 @@ from bertcore.analysis.compare.checkpoints import NO_QUESTION, ComparedAnswers, 
 from bertcore.analysis.compare.decision import KINDS
 from bertcore.analysis.compare.weight_drift import WeightDrift, part_of
 from bertcore.analysis.heads.attention import attention_map
+from bertcore.model.checkpoints.source import SHIPPED
 from bertcore.model.interventions import parse_head
 
 from ...parts.canvas.heat_map import heat_map
 from ...plots import label_name, marks_of, own_markdown, plain, shorten, theme
 from ...plots.charts import AFTER_LAYER
-from ...server.policy import policy
+from ...server.policy import default_source, policy
 from ...shell import (
     Compute,
     Field,
@@ -37,11 +38,11 @@ from ...shell.pictures.canvas_options import keep_options, kept_options, last_re
 from ...sources import head_texts
 from . import PAGE, views
 from .sides import (
+    UNTRAINED,
     Case,
     Side,
     began_with,
     choice_names,
-    choices,
     in_order,
     open_other,
     sides,
@@ -84,7 +85,8 @@ def choose(page: frame.Page) -> tuple[Side, Side]:
     If the other does not open, one sentence shows why and the page ends.
     """
     row = st.container(horizontal=True, vertical_alignment="bottom", key="compare_choice")
-    options = dict.fromkeys([*choices(), COMPARED_WITH.value or SUGGESTED])
+    known = [UNTRAINED, default_source(), *SHIPPED, *sidebar.known_sources()]
+    options = dict.fromkeys([*sidebar.toys_last(known), COMPARED_WITH.value or SUGGESTED])
     names = choice_names([*options], page.bert_key)
     row.selectbox(
         f"Compare {plain(sidebar.short_name(page.bert_key.source))} with",

@@ -18,7 +18,6 @@ from bertcore.training.finetuning.settings import RUNS_FOLDER, SETTINGS_FILE
 
 from ...plots import shorten_middle
 from ...server import checkpoints
-from ...server.policy import default_source
 from ...shell import cache, frame, sidebar
 from ...shell.links import SUGGESTED
 from ...shell.pictures import capabilities
@@ -194,11 +193,6 @@ def choice_names(sources: Sequence[str], key: cache.BertKey) -> dict[str, str]:
     why = "what it began with" if source == began_with(key) else "suggested"
     name = sidebar.short_name(source) if source != UNTRAINED else names[UNTRAINED]
     return {**names, SUGGESTED: f"{name} ({why})"}
-
-
-def choices() -> list[str]:
-    """Return the sources that are offered as second checkpoint."""
-    return sidebar.toys_last([UNTRAINED, default_source(), *SHIPPED, *sidebar.known_sources()])
 
 
 def _untrained_trace(bert: Model, side: Side, text_a: str, text_b: str | None) -> Trace:

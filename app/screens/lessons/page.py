@@ -108,13 +108,6 @@ def _start(name: str) -> None:
     st.warning(words("no_lesson", name=plain(name[:60])))
 
 
-def _progress(lesson: Lesson) -> str:
-    letters = guide.done(lesson)
-    num_done = sum(letter in guide.ANSWERED for letter in letters)
-    done = f"{num_done}/{len(letters)}"
-    return words("done_right", done=done, right=letters.count(guide.RIGHT)) if num_done else done
-
-
 def _show_row(number: int, lesson: Lesson, *, is_next: bool) -> None:
     """Draw a lesson as a link, with how long it takes, how much is done, and whether it is next."""
     letters = guide.done(lesson)
@@ -132,7 +125,11 @@ def _show_row(number: int, lesson: Lesson, *, is_next: bool) -> None:
     if is_next:
         row.badge(words("first" if number == 1 else "go_on"))
     about = f" · {guide.markdown(lesson.summary)}" if is_next else ""
-    row.caption(f"{words('minutes', minutes=lesson.minutes)} · {_progress(lesson)}{about}")
+    num_done = sum(letter in guide.ANSWERED for letter in letters)
+    done = f"{num_done}/{len(letters)}"
+    if num_done:
+        done = words("done_right", done=done, right=letters.count(guide.RIGHT))
+    row.caption(f"{words('minutes', minutes=lesson.minutes)} · {done}{about}")
     with row:
         guide.show_language(lesson)
 

@@ -4,7 +4,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from bertcore.lessons.papers import Claim, read_papers
+from bertcore.lessons.papers import read_papers
 
 from ...navigation import PAGES
 from ...plots.source_tables import contrasts, links, markdown_table
@@ -83,29 +83,25 @@ def show_claims() -> None:
     """Draw the claims of a topic, each beside the facts."""
     topic = one_of("Topic", TOPICS, TOPIC)
     for number, claim in enumerate(LITERATURE.claims):
-        if claim.topic == topic:
-            _show_claim(claim, number)
-
-
-def _show_claim(claim: Claim, number: int) -> None:
-    """Draw a claim beside the facts."""
-    with st.container(border=True):
-        told, true = st.columns([2, 3], gap="medium")
-    told.markdown(f":material/close: {claim.told}")
-    true.markdown(f":material/check: {claim.true}")
-    row = true.container(horizontal=True, vertical_alignment="center", gap="small")
-    row.caption(links(claim.source), width="content")
-    if claim.view == WORTH.name:
-        show(WORTH, None)
-    if claim.page is not None and row.button(
-        f"See it: {PAGES[claim.page].title}",
-        key=f"see_{number}",
-        type="tertiary",
-        icon=":material/arrow_forward:",
-    ):
-        if claim.page == "tokens" and claim.view is not None:
-            TOKENS_VIEW.put(claim.view)
-        open_page(claim.page)
+        if claim.topic != topic:
+            continue
+        with st.container(border=True):
+            told, true = st.columns([2, 3], gap="medium")
+        told.markdown(f":material/close: {claim.told}")
+        true.markdown(f":material/check: {claim.true}")
+        row = true.container(horizontal=True, vertical_alignment="center", gap="small")
+        row.caption(links(claim.source), width="content")
+        if claim.view == WORTH.name:
+            show(WORTH, None)
+        if claim.page is not None and row.button(
+            f"See it: {PAGES[claim.page].title}",
+            key=f"see_{number}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+        ):
+            if claim.page == "tokens" and claim.view is not None:
+                TOKENS_VIEW.put(claim.view)
+            open_page(claim.page)
 
 
 @frame.closed("How large is BERT, and how long did it learn?", OPENED, at=NUMBERS)

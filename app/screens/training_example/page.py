@@ -66,30 +66,25 @@ def draw() -> None:
     """Draw the page."""
     page = frame.begin(PAGE)
     with frame.guard():
-        show_example(page)
-
-
-def show_example(page: frame.Page) -> None:
-    """Draw everything about one draw from a document."""
-    if not is_available(EXAMPLE, page):
-        return
-    text, seed, share, actions = choose()
-    if not text.strip():
-        st.info("The document is empty. Write some sentences, or choose another document.")
-        return
-    note_unknown(page, text)
-    masking = (seed, share, ACTIONS[actions])
-    drawn = (text, (), *masking)
-    example = computed(EXAMPLE, page, *drawn)
-    message = drawing.message(example, page.marks.mask)
-    drawing.COMPONENT(key="training_example", data=message)
-    offer(EXAMPLE, page, example, *drawn, with_json=True)
-    show_losses(example, page.bert.config.vocab_size)
-    show_fates(page, actions)
-    if "parts" in page.bert.capabilities:
-        show_step(page, drawn)
-    show_epochs(page, text, *masking)
-    show_phases(drawn)
+        if not is_available(EXAMPLE, page):
+            return
+        text, seed, share, actions = choose()
+        if not text.strip():
+            st.info("The document is empty. Write some sentences, or choose another document.")
+            return
+        note_unknown(page, text)
+        masking = (seed, share, ACTIONS[actions])
+        drawn = (text, (), *masking)
+        example = computed(EXAMPLE, page, *drawn)
+        message = drawing.message(example, page.marks.mask)
+        drawing.COMPONENT(key="training_example", data=message)
+        offer(EXAMPLE, page, example, *drawn, with_json=True)
+        show_losses(example, page.bert.config.vocab_size)
+        show_fates(page, actions)
+        if "parts" in page.bert.capabilities:
+            show_step(page, drawn)
+        show_epochs(page, text, *masking)
+        show_phases(drawn)
 
 
 @frame.closed(ONE_STEP.question, STEP)
