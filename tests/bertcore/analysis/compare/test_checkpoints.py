@@ -1,5 +1,6 @@
 """Decisions against transformers' logits, layer by layer; what two checkpoints share."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from bertcore.analysis import (
     questions,
     weight_drift,
 )
-from bertcore.analysis.compare.checkpoints import MOST_ANSWERS, _rows, limits
+from bertcore.analysis.compare.checkpoints import MOST_ANSWERS, AnswerRow, _rows, limits
 from bertcore.analysis.compare.decision import (
     NEXT_LABELS,
     LayerDecisions,
@@ -197,6 +198,15 @@ def test_answers_at_one_place_are_those_of_the_text(folders: dict[str, Path]) ->
     )
     assert last.max(0)[pieces].tolist() == sorted(last.max(0)[pieces], reverse=True)
     assert {*np.argsort(-last, axis=1, kind="stable")[:, :4].ravel()} <= {*pieces}
+    assert [row.difference for row in compared.rows] == np.diff(last.T[pieces])[:, 0].tolist()
+    assert compared.names == [row.answer for row in compared.rows]
+    numbered = dataclasses.replace(compared, kind="class", rows=(AnswerRow("3", 0.1, 0.2),))
+    assert numbered.names == ["label 3"]
+    for row in compared.layers:
+        assert row.after == ("input" if row.state == 0 else f"after layer {row.state - 1}")
+        assert row.settled is not None
+        settled = "input" if row.settled == 0 else f"after layer {row.settled - 1}"
+        assert row.settled_after == settled
     assert compared.followed == left.final[1]  # whose head it is
     for side, which in ((left, "first"), (right, "second")):
         curve = [row.p_followed for row in compared.layers if row.checkpoint == which]

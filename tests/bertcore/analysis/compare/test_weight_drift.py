@@ -14,6 +14,7 @@ from bertcore.analysis.compare.weight_drift import (
     WeightDrift,
     part_of,
     relative_change,
+    train_once,
 )
 from bertcore.analysis.words.training_example import network_after
 from bertcore.model.network import FAMILY_HEADS
@@ -66,6 +67,17 @@ def test_a_step_moves_every_part() -> None:
         assert drift.num_changed == np.count_nonzero(change) > 0
         expected = np.linalg.norm(change) / np.linalg.norm(ours[part])
         assert drift.relative == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_right_answers_before_and_after_a_step() -> None:
+    trained = train_once(tiny_bert(), "The man was old. She sat on the mat.", ["It had rained."])
+    example, effect = trained.example, trained.effect
+    *words, pair = [(row.answer, row.p) for row in trained.answers if row.when == "before"]
+    assert words == [(f"{g.token} ({g.position})", g.probability) for g in example.guesses]
+    assert example.pair_probabilities is not None
+    assert pair[1] == example.pair_probabilities[example.is_random]
+    after = [row.p for row in trained.answers if row.when == "after"]
+    assert after == [*effect.probabilities, effect.pair_probability]
 
 
 def test_what_was_zero_and_what_is_nan_are_marked() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bertcore import Bert
-from bertcore.analysis.words.epoch_masks import COPIES, NUM_EPOCHS, epoch_masks
+from bertcore.analysis.words.epoch_masks import COPIES, FATES, NUM_EPOCHS, both_masks, epoch_masks
 from bertcore.model.objectives.masking import num_masked
 
 TEXT = "The film was very good. She sat on the mat in the old house. It had rained all night."
@@ -23,6 +23,16 @@ def test_dynamic_masks_are_new_in_each_epoch(bert: Bert) -> None:
     static = epoch_masks(bert, TEXT, seed=3)
     assert found.tokens == static.tokens
     assert found.num_never < static.num_never
+
+
+def test_hidden_tokens_of_both_ways_are_rows(bert: Bert) -> None:
+    both = both_masks(bert, TEXT, seed=3)
+    for name, way in (("static", both.static), ("dynamic", both.dynamic)):
+        rows = [row for row in both.hidden if row.masks == name]
+        assert [[row.epoch - 1, row.position] for row in rows] == np.argwhere(way.fates).tolist()
+        for row in rows:
+            assert row.token == way.tokens[row.position]
+            assert row.became == FATES[way.fates[row.epoch - 1, row.position]]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,10 @@ def test_actions_and_guesses(bert: Bert) -> None:
     for found in draws(bert, actions=(0.0, 1.0, 0.0), masked_lm_prob=0.5)[:5]:
         assert found.input_tokens == found.tokens
     found = draws(bert, masked_lm_prob=0.5)[0]
+    assert [guess for guess in found.guess_at if guess is not None] == [*found.guesses]
+    assert len(found.guess_at) == len(found.tokens)
     for guess in found.guesses:
+        assert found.guess_at[guess.position] is guess
         assert found.tokens[guess.position] == guess.token
         assert guess.loss == pytest.approx(-math.log(guess.probability), rel=1e-4)
         values = [p for _, p in guess.best]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bertcore.lessons.papers import FILE, Source, parse_papers, read_papers
+from bertcore.lessons.papers import FILE, Ablation, Source, parse_papers, read_papers
 from bertcore.model.architecture.config import bert_base, bert_of
 from bertcore.model.objectives.masking import MASKED_LM_PROB
 from tests.support.cases import cases
@@ -41,6 +41,17 @@ def test_an_entry_without_source_or_score_is_refused(old: str, new: str, match: 
     assert old in text
     with pytest.raises(ValueError, match=match):
         parse_papers(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("ablation", LITERATURE.ablations, ids=lambda ablation: ablation.name)
+def test_points_are_from_the_first_row(ablation: Ablation) -> None:
+    first, *others = ablation.rows
+    assert len(ablation.points) == len(others) * len(ablation.columns)
+    for point in ablation.points:
+        place = ablation.columns.index(point.task)
+        (row,) = (row for row in others if row.name == point.variant)
+        assert (point.own, point.score) == (first.scores[place], row.scores[place])
+        assert point.points == round(point.score - point.own, 2)
 
 
 def test_averages_are_the_papers() -> None:
