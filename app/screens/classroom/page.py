@@ -14,7 +14,7 @@ from ...parts.html_file.document import legible
 from ...plots import plain
 from ...plots.source_tables import markdown_table
 from ...server import learners
-from ...server.class_store import Answer, ClassStore, Finding, StepCount, store
+from ...server.class_store import Answer, ClassStore, StepCount, store
 from ...server.policy import policy
 from ...server.streamlit_internals import plotly_chart
 from ...shell import Field, frame, pick
@@ -191,17 +191,17 @@ def _show_findings(kept: ClassStore) -> None:
     if not findings:
         st.caption("None yet. *Hand in* is under each picture of each page.")
         return
-    rows = markdown_table(("No.", "Who", "What", "View"), map(_finding_row, findings))
-    st.container(key="class_handed_in").markdown(rows)
+    rows = []
+    for finding in findings:
+        page = _text(finding.page)
+        view = f"[{page}]({finding.link})" if _LINK.fullmatch(finding.link) else page
+        who = _text(finding.name) or "*no name*"
+        rows.append((f"#{finding.number}", who, _text(finding.text), view))
+    table = markdown_table(("No.", "Who", "What", "View"), rows)
+    st.container(key="class_handed_in").markdown(table)
     if len(findings) == MOST_ROWS:
         st.caption(f"These are the newest {MOST_ROWS}; the file has all.")
     _offer("findings", "Findings as CSV", lambda: to_csv(pd.DataFrame(kept.findings())))
-
-
-def _finding_row(finding: Finding) -> tuple[str, str, str, str]:
-    page = _text(finding.page)
-    view = f"[{page}]({finding.link})" if _LINK.fullmatch(finding.link) else page
-    return f"#{finding.number}", _text(finding.name) or "*no name*", _text(finding.text), view
 
 
 def _show_grades(

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bertcore.analysis.words.predictions import predict_masks
 from bertcore.model.checkpoints.source import DEFAULT, LANGUAGES
+from bertcore.model.tokenizer.encoding import words_of
 from bertcore.model.tokenizer.truncation import MOST_CHARACTERS
 
 from ...parts.door.door import COMPONENT
@@ -48,7 +49,11 @@ def show(page: frame.Page) -> None:
     text_a, text_b = (text, None) if is_first else texts()
     page = replace(page, text_a=text_a, text_b=text_b, has_text=True)
     encoding, mask_id = page.encoding, page.bert.tokenizer.mask_id
-    words = told.words_by_start(encoding, page.texts, mask_id)
+    words = {  # by their first tokens; a mask that was typed is none
+        word.start: word
+        for word in words_of(encoding, *page.texts)
+        if word.text_id >= 0 and encoding.input_ids[word.start] != mask_id
+    }
     if is_first:
         found = [start for start, word in words.items() if word.text == gap]
         masked = told.places(words, found[:1])

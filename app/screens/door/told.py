@@ -7,7 +7,7 @@ from bertcore import Model
 from bertcore.analysis.words.predictions import MaskPredictions
 from bertcore.model.checkpoints.source import SHIPPED, TOYS
 from bertcore.model.tokenizer import Encoding
-from bertcore.model.tokenizer.encoding import Word, words_of
+from bertcore.model.tokenizer.encoding import Word
 
 from ...plots import shorten
 from ...shell.words import glossary, tr
@@ -49,13 +49,6 @@ RANKED = (
 IN_PIECES = "BERT reads “{word}” as {count} pieces. These are guesses for the first."
 OURS = "Guesses of a small BERT of {count} parameters, trained for this app."
 Texts = tuple[str, str | None]
-
-
-def words_by_start(encoding: Encoding, texts: Texts, mask_id: int) -> dict[int, Word]:
-    """Return the words of a text or pair by their first tokens; a mask that was typed is none."""
-    words = words_of(encoding, *texts)
-    is_word = [word.text_id >= 0 and encoding.input_ids[word.start] != mask_id for word in words]
-    return {word.start: word for word, is_one in zip(words, is_word, strict=True) if is_one}
 
 
 def places(words: Mapping[int, Word], starts: Collection[int]) -> list[int]:

@@ -26,8 +26,11 @@ def draw() -> None:
     """Draw the page."""
     frame.header(PAGE)
     language.key()
-    if catalogue.START.value:
-        _start(catalogue.START.value)
+    if start := catalogue.START.value:
+        lesson = catalogue.find(start, language.language())
+        if lesson is not None:
+            guide.begin(lesson)
+        st.warning(words("no_lesson", name=plain(start[:60])))
     is_first = class_links.OPENED.value  # by a link, which leads to the top of the page
     if is_first:
         class_links.show()
@@ -98,14 +101,6 @@ def _exercises(exercises: list[dict[str, str]]) -> None:
     st.download_button(
         words("save_answers"), "\n".join(asked), "exercises.txt", icon=":material/download:"
     )
-
-
-def _start(name: str) -> None:
-    """Begin the lesson that a link names; say so if there is none."""
-    lesson = catalogue.find(name, language.language())
-    if lesson is not None:
-        guide.begin(lesson)
-    st.warning(words("no_lesson", name=plain(name[:60])))
 
 
 def _show_row(number: int, lesson: Lesson, *, is_next: bool) -> None:

@@ -62,7 +62,7 @@ def _show_runs(runs: list[Run]) -> None:
         {
             "run": run.name,
             "state": STATES[run.state][0],
-            "done": run.fraction_done,
+            "done": round(run.fraction_done, 2),
             "words right": (run.scores or {}).get("valid_mlm_top1"),
             "next sentence": (run.scores or {}).get("valid_nsp_accuracy"),
             "loss of words": (run.scores or {}).get("valid_mlm_loss"),
@@ -77,7 +77,7 @@ def _show_runs(runs: list[Run]) -> None:
     of_tables = ["score"] if "finetune" in kinds else []
     percentages = ("done", "words right", "next sentence")
     st.dataframe(
-        pd.DataFrame(table),
+        pd.DataFrame(table).round(3),
         hide_index=True,
         width="stretch",
         placeholder="–",

@@ -76,8 +76,7 @@ def draw() -> None:
         masking = (seed, share, ACTIONS[actions])
         drawn = (text, (), *masking)
         example = computed(EXAMPLE, page, *drawn)
-        message = drawing.message(example, page.marks.mask)
-        drawing.COMPONENT(key="training_example", data=message)
+        drawing.COMPONENT(key="training_example", data=drawing.message(example, page.marks.mask))
         offer(EXAMPLE, page, example, *drawn, with_json=True)
         show_losses(example, page.bert.config.vocab_size)
         show_fates(page, actions)
@@ -191,13 +190,8 @@ def choose() -> tuple[str, int, float, str]:
     menu = frame.more(row)
     names = {percentage: f"{percentage}%" for percentage in PERCENTAGES}
     percentage = one_of("Chosen", names, PERCENTAGE, where=menu, with_label=True)
-    actions = one_of(
-        "Of these, masked / kept / random",
-        list(ACTIONS),
-        SHARES,
-        where=menu,
-        with_label=True,
-    )
+    label = "Of these, masked / kept / random"
+    actions = one_of(label, list(ACTIONS), SHARES, where=menu, with_label=True)
     return text, SEED.value, percentage / 100, actions
 
 

@@ -14,7 +14,7 @@ from bertcore.analysis.heads.syntax import DIRECTIONS, SyntaxScores, SyntaxSurve
 from bertcore.analysis.heads.texts import HeadTexts, bundled_sentences, bundled_trees, split_pairs
 from bertcore.analysis.shared.collect import Progress
 from bertcore.model.model import Model
-from bertcore.training.evaluation.intervals import RESAMPLES
+from bertcore.training.evaluation.intervals import RESAMPLES, Interval
 
 STANDS_OUT = 0.15
 """The gain over uniform attention, as a fraction of the largest possible one, from which a pattern
@@ -54,14 +54,8 @@ class Measured:
 
     @property
     def best(self) -> tuple[int, int] | None:
-        """Layer and head with the highest mean, the first of equals; None if there is no number.
-
-        It is the best of many heads on these sentences, so expect slightly less on others.
-        """
-        if np.isnan(self.mean).all():
-            return None
-        layer, head = np.unravel_index(np.nanargmax(self.mean), self.mean.shape)
-        return int(layer), int(head)
+        """Layer and head with the highest mean; see `Interval.best`."""
+        return Interval(self.mean, self.low, self.high).best
 
     def at(self, head: tuple[int, int]) -> tuple[float, float, float]:
         """Return a head's mean and the ends of its interval."""

@@ -39,6 +39,10 @@ class HeadStatistics:
         index = MEASURES.index(measure)
         return Interval(*(part[..., index] for part in self.means))
 
+    def best(self, measure: str) -> tuple[int, int] | None:
+        """Return the layer and head with the largest mean; None if no sentence has the measure."""
+        return self.of(measure).best
+
 
 EXAMPLE_TOKENS = range(8, 33)
 """Lengths of a good example: long enough to show a habit, short enough to read at a glance."""

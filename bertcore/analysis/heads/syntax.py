@@ -75,6 +75,10 @@ class SyntaxScores:
         num_cases = self._num_cases(is_case, direction)
         return best - MAX_OFFSET, counts[best] / num_cases if num_cases else float("nan")
 
+    def best(self, relation: str, direction: str) -> tuple[int, int] | None:
+        """Return the most accurate head, the first one if tied; None without a case."""
+        return self.accuracy(relation, direction).best
+
     def examples(
         self, relation: str, direction: str, layer: int, head: int
     ) -> list[tuple[int, int, int]]:

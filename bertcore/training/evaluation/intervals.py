@@ -28,6 +28,17 @@ class Interval(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
+    @property
+    def best(self) -> tuple[int, int] | None:
+        """Row and column of the largest mean, the first of equals; None if there is no number.
+
+        It is the best of many on these examples, so expect slightly less on others.
+        """
+        if np.isnan(self.mean).all():
+            return None
+        row, column = np.unravel_index(np.nanargmax(self.mean), self.mean.shape)
+        return int(row), int(column)
+
 
 def bootstrap_means(
     values: ArrayLike, *, num_resamples: int = RESAMPLES, seed: int = 0

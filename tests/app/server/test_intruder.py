@@ -161,7 +161,7 @@ def test_what_an_open_server_draws_is_nothing_here(intruder: Session, place: Pla
     intruder.open("training", "training_view=Start+a+run")
     for widget, value in ((folder, str(place.secret.parent)), (minutes, 1e9)):
         intruder.send(widget, value)
-    assert not {"runs", "run_name"} & {*intruder.widgets}
+    assert not {"length_minutes", "run_name"} & {*intruder.widgets}
     assert b"secret-place" not in b"".join(intruder.messages)
 
 

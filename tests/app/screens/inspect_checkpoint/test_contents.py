@@ -23,8 +23,9 @@ def folder(tmp_path, monkeypatch):
     folder = tiny_bert().save(tmp_path / "tiny")
     monkeypatch.setenv(CHECKPOINT_VARIABLE, str(folder))
     # What follows the heading is tested in test_page.py.
-    for name in ("show_text", "open_model", "_show_example"):
+    for name in ("show_text", "_show_example"):
         monkeypatch.setattr(f"app.screens.inspect_checkpoint.page.{name}", lambda page, *_: page)
+    monkeypatch.setattr("app.shell.frame.Page.task_model", None)
     return folder
 
 

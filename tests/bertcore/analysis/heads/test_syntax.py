@@ -95,6 +95,7 @@ def test_accuracy_of_heads_made_by_hand() -> None:
     assert scores.accuracy(ALL, "to_head").mean.tolist() == [[1, 0]]
     # bought finds one of its dependents, houses does not find "the".
     assert scores.accuracy(ALL, "to_dependent").mean[0, 1] == 0.5
+    assert scores.best("obj", "to_dependent") == (0, 1)
     assert scores.accuracy("obj", "to_dependent").low[0, 1] < 0.25  # one case proves little
     assert scores.examples("obj", "to_dependent", 0, 1) == [(0, 3, 1)]
     assert scores.examples("obj", "to_dependent", 0, 0) == []
@@ -108,7 +109,7 @@ def test_baseline_is_the_best_fixed_offset() -> None:
     assert scores.baseline("obj", "to_dependent") == (2, 1.0)
     assert scores.baseline("nsubj", "to_head") == (1, 1.0)
     with pytest.raises(ValueError, match="relation is 'dobj'; these sentences have all, "):
-        scores.accuracy("dobj", "to_head")
+        scores.best("dobj", "to_head")
     # Heads at +1 (he, the) and -2 (houses): the best offset is right in 2 of 3.
     assert scores.baseline(ALL, "to_head") == (1, pytest.approx(2 / 3))
 
