@@ -320,8 +320,8 @@ class Grid(Chart):
     names: tuple[Column, Column] = ("", "")
     """What rows and columns are called, which may repeat; `row` and `column` if not given."""
     value: str
-    text: str = ""
-    """Column of what is written in the cells; the number if not given."""
+    text: Column = ""
+    """What is written in the cells; the number if not given."""
     form: str = ".1%"
     """Of the number, in its cell and on hover."""
     is_written: bool = True
@@ -348,6 +348,8 @@ class Grid(Chart):
     given."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
+        if callable(self.text):
+            return replace(self, text="_text")._draw(frame.assign(_text=column(frame, self.text)))
         sizes = frame[self.value].abs().groupby(frame[self.column]).max()
         if self.most and len(sizes) > self.most:
             return self._of_largest(frame, sizes)

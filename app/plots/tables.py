@@ -227,7 +227,7 @@ def _column(values: Any) -> Any:
     """Return values as a column: None is missing among whole numbers, and else stays as it is."""
     if not isinstance(values, list | tuple):
         return as_array(values) if hasattr(values, "detach") else values
-    if None not in values:
+    if not any(value is None for value in values):
         return [*values]
     whole = {type(value) for value in values} == {int, type(None)}
     return pd.array(values, dtype="Int64") if whole else pd.Series(values, dtype=object)

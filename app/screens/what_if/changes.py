@@ -1,13 +1,13 @@
-"""The visitor's changes, kept in the session and the URL, and the runs with and without them."""
+"""The visitor's changes, kept in the session and the URL."""
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bertcore import BertConfig, Trace
 from bertcore.model.interventions import PATTERNS, Block, Changes, every_head, parse_head
 
-from ...shell import Field, cache, frame
+from ...shell import Field
 from ...shell.links import HEADS_OFF, name_of
 
 LAYERS_SKIPPED: Field[list[int]] = Field("skip", [])
@@ -19,19 +19,13 @@ CHANGES = (HEADS_OFF, LAYERS_SKIPPED, PATTERN, DRAWN)
 
 
 class Case(NamedTuple):
-    """An input and the changes; small and hashable."""
+    """An input and the changes: the first arguments of the views."""
 
-    key: cache.BertKey
     text_a: str
     text_b: str | None
     masked: tuple[int, ...]
     """Positions that are replaced by [MASK]."""
     changes: Changes
-
-    @property
-    def arguments(self) -> tuple[str, str | None, tuple[int, ...], Changes]:
-        """Those of the views, behind the checkpoint."""
-        return (self.text_a, self.text_b, self.masked, self.changes)
 
 
 def keep_all(config: BertConfig, trace: Trace) -> None:
@@ -113,19 +107,3 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
             if bounds[0] <= bounds[1] and bounds[2] <= bounds[3]:
                 rectangles.append(Block(*bounds))
     return tuple(rectangles)
-
-
-# ---- runs with and without the changes ----
-
-
-def about(page: frame.Page, case: Case) -> dict[str, Any]:
-    """Return the input and the changes that the numbers of a file belong to."""
-    report = page.bert.report
-    return {
-        "checkpoint": page.bert_key.source,
-        "fingerprint": None if report is None else report.fingerprint,
-        "text_a": case.text_a,
-        "text_b": case.text_b,
-        "masked": case.masked,
-        "changes": case.changes,
-    }

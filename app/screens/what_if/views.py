@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from bertcore.analysis.compare.steering import NUM_RANDOM, SteeredAnswer, steer_by_words
-from bertcore.analysis.compare.task_shift import SPAN_NAMES, TaskShift
+from bertcore.analysis.compare.steering import NUM_RANDOM, steer_by_words
+from bertcore.analysis.compare.task_shift import SPAN_NAMES
 from bertcore.analysis.compare.what_if import EffectOfChanges, what_if
 from bertcore.analysis.heads.importance import MEASURES as RANKED
 from bertcore.analysis.heads.importance import HeadImportance, rank_heads
 from bertcore.base.states import state_names
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, plain, shorten, shorten_middle, tabulate, theme
+from ...plots import Figure, plain, shorten, shorten_middle, theme
 from ...plots.before_after import (
     Pairs,
     distance,
@@ -23,7 +22,7 @@ from ...plots.before_after import (
     word_table,
 )
 from ...plots.charts import Grid, heads_grid
-from ...plots.tables import cells, head_cells
+from ...plots.tables import cells, exploded, head_cells
 from ...view import View
 
 MOST_ANSWERS = 5  # words whose tags are shown: those whose tags moved most
@@ -52,28 +51,6 @@ DETAILS = {
 
 
 # ---- the task head ----
-
-
-def task_of(effect: EffectOfChanges) -> TaskShift:
-    """Return the task head's answers; ValueError if there are none."""
-    if effect.task is None or not effect.task.names:
-        why = effect.task_problem or "this checkpoint has no head for a task, or no word to tag"
-        raise ValueError(why)
-    return effect.task
-
-
-def task_table(effect: EffectOfChanges) -> pd.DataFrame:
-    """Return a row for each answer and choice of a task head."""
-    task = task_of(effect)
-    positions: list[int | None] = [*task.positions] or [None] * len(task.names)
-    answers = {
-        "answer_number": range(len(task.names)),
-        "answer": task.names,
-        "position": pd.array(positions, dtype="Int64"),
-        "kl_nats": task.divergence,
-    }
-    choices = {"choice": task.choices, "choice_number": range(len(task.choices))}
-    return cell_table(answers, choices, p_before=task.before, p_after=task.after)
 
 
 def best_choices(table: pd.DataFrame) -> pd.DataFrame:
@@ -106,23 +83,22 @@ def answer_title(rows: pd.DataFrame) -> str:
 TASK_BARS = Pairs(name="choice", by=("answer_number",), title=answer_title)
 
 
+TASK_TABLE = cells(
+    {"answer_number": range, "answer": "task.names", "position": "task.positions"},
+    {"choice": "task.choices", "choice_number": range},
+    kl_nats="task.divergence",
+    p_before="task.before",
+    p_after="task.after",
+    missing="this checkpoint has no head for a task that can be read, or the text no word to tag.",
+)
+
+
 def task_figure(effect: EffectOfChanges) -> Figure:
     """Draw a task head's answers before (grey) and after (blue)."""
-    task = task_of(effect)
-    if task.kind == "score":
-        return Pairs(name="choice", is_score=True).draw(task_table(effect))
-    return TASK_BARS.draw(best_choices(task_table(effect)))
-
-
-# ---- the other tables ----
-
-
-def heads_table(effect: EffectOfChanges) -> pd.DataFrame:
-    """Return a row for each head; a cross marks those that are off or in a skipped layer."""
-    table = head_cells(divergence_bits="runs.attention_change")(effect)
-    silent = {*effect.silent}
-    places = zip(table["layer"], table["head"], strict=True)
-    return table.assign(off=["✕" if place in silent else "" for place in places])
+    table = TASK_TABLE(effect)
+    if effect.task is not None and effect.task.kind == "score":
+        return Pairs(name="choice", is_score=True).draw(table)
+    return TASK_BARS.draw(best_choices(table))
 
 
 # ---- which heads matter ----
@@ -221,7 +197,8 @@ def effect_grid(importance: HeadImportance, measure: str = "", *, is_dark: bool 
     )
     table = EFFECTS(importance)
     bounds = None if of.is_signed else (0.0, max(1e-9, float(table[measure].max())))
-    return grid.draw(table, bounds=bounds)
+    strongest = [place[:2] for place in importance.strongest(measure, 1)]
+    return grid.draw(table, bounds=bounds, opened=strongest[0] if strongest else None)
 
 
 def meaning(importance: HeadImportance, measure: str = "") -> str:
@@ -242,22 +219,6 @@ def steer_title(rows: pd.DataFrame) -> str:
     what = kinds.get(first["answer"]) or f"Word at token {first['position']}"
     low, high = first["kl_random_lowest"], first["kl_random_highest"]
     return f"<b>{what}</b>: KL {first['kl']:.3g} nats; random directions {low:.2g} to {high:.2g}"
-
-
-def steer_table(answers: Sequence[SteeredAnswer]) -> pd.DataFrame:
-    """Return a row for each answer and choice."""
-    rows = []
-    for number, answer in enumerate(answers):
-        chance = answer.random_divergence
-        kl = (answer.divergence, chance.min(), chance.max())
-        for i, choice in enumerate(answer.choices):
-            by_chance = answer.random[:, i]
-            p_random = (by_chance.mean(), by_chance.min(), by_chance.max())
-            p = (answer.before[i], answer.after[i])
-            rows.append((number, answer.kind, answer.position, choice, *p, *p_random, *kl))
-    p_names = "p_before p_after p_random p_random_lowest p_random_highest"
-    kl_names = "kl kl_random_lowest kl_random_highest"
-    return tabulate(f"answer_number answer position choice {p_names} {kl_names}", rows)
 
 
 # ---- views ----
@@ -294,7 +255,7 @@ TASK = View(
     name="what-if-task",
     question="What does the fine-tuned head answer?",
     of=what_if,
-    table=task_table,
+    table=TASK_TABLE,
     figure=task_figure,
     needs=frozenset({"parts"}),
     how=(
@@ -302,7 +263,7 @@ TASK = View(
         "after.\n\n"
         "{details}"
     ),
-    fills=lambda effect: {"details": DETAILS[task_of(effect).kind]},
+    fills=lambda effect: {"details": "" if effect.task is None else DETAILS[effect.task.kind]},
 )
 HIDDEN = View(
     name="what-if-hidden",
@@ -335,8 +296,13 @@ ATTENTION = View(
     name="what-if-attention",
     question="How does each head's attention change?",
     of=what_if,
-    table=heads_table,
-    chart=heads_grid("divergence_bits", text="off", form=".3f", title="bits"),
+    table=head_cells(divergence_bits="runs.attention_change", is_silent="silent"),
+    chart=heads_grid(
+        "divergence_bits",
+        text=lambda heads: heads["is_silent"].map({True: "✕", False: ""}),
+        form=".3f",
+        title="bits",
+    ),
     needs=frozenset({"parts"}),
     how=(
         "Each cell is a head; the brighter it is, the more your change moved its attention.\n\n"
@@ -355,7 +321,8 @@ RANKING = View(
     how=(
         "Each cell is a head; the stronger its colour, the more the answer changes when this head "
         "is removed.\n\n"
-        "{meaning} Every head is removed on its own, with all other changes in force, and the "
+        "{meaning} The one with the strongest effect has a frame; a click switches a head off or "
+        "on. Every head is removed on its own, with all other changes in force, and the "
         "answers are compared; cells of heads that were off already are empty. A head with a small "
         "effect is not useless: others may do the same work, and another sentence may need it. The "
         "effects of several heads do not add up."
@@ -366,7 +333,20 @@ STEER = View(
     name="what-if-steer",
     question="What does a direction between words change?",
     of=steer_by_words,
-    table=steer_table,
+    table=exploded(
+        answer_number=range,
+        answer="*.kind",
+        position="*.position",
+        choice="*.choices",
+        p_before="*.before",
+        p_after="*.after",
+        p_random="*.random_p.0",
+        p_random_lowest="*.random_p.1",
+        p_random_highest="*.random_p.2",
+        kl="*.divergence",
+        kl_random_lowest="*.random_kl.0",
+        kl_random_highest="*.random_kl.1",
+    ),
     chart=Pairs(name="choice", by=("answer_number",), title=steer_title),
     needs=frozenset({"parts"}),
     fills=lambda answers: {"num": NUM_RANDOM},

@@ -53,6 +53,16 @@ class SteeredAnswer:
     random_divergence: NDArray[np.float64]
     """The same of each random direction, [S]."""
 
+    @property
+    def random_p(self) -> NDArray[np.float64]:
+        """Mean, lowest and highest of the random directions, [3, C]."""
+        return np.stack([self.random.mean(0), self.random.min(0), self.random.max(0)])
+
+    @property
+    def random_kl(self) -> tuple[float, float]:
+        """Lowest and highest of the random directions."""
+        return float(self.random_divergence.min()), float(self.random_divergence.max())
+
 
 @torch.inference_mode()
 def find_direction(

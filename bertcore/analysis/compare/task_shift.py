@@ -29,8 +29,8 @@ class TaskShift:
     names: tuple[str, ...]
     """N names: for "tags" the words as in the text, for "span" start and end, else one empty name.
     """
-    positions: tuple[int, ...]
-    """For "tags" the token of each answer, [N]; else ()."""
+    positions: tuple[int | None, ...]
+    """For "tags" the token of each answer, [N]; else None."""
     before: NDArray[np.float32]
     """Probabilities, [N, C]; rows sum to 1, except for "labels". For "score" the score, [1, 1]."""
     after: NDArray[np.float32]
@@ -69,7 +69,7 @@ def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -
     if reader.kind == "score":
         old, new = (reader.logits(bert.module, hidden).float().cpu().numpy() for hidden in states)
         none = np.full(1, np.nan, dtype=np.float32)
-        return TaskShift("score", ("score",), ("",), (), old, new, none)
+        return TaskShift("score", ("score",), ("",), (None,), old, new, none)
     positions = tagged_positions(before.text_ids, before.word_ids) if reader.kind == "tags" else ()
     log_p, log_q = (reader.log_probabilities(bert.module, h, positions)[0].cpu() for h in states)
     divergence = kl_divergence(log_p, log_q)
@@ -85,7 +85,7 @@ def compare_task(bert: Model, reader: TaskReader, before: Trace, after: Trace) -
         kind=reader.kind,
         choices=tuple(before.tokens) if reader.kind == "span" else reader.labels,
         names=names,
-        positions=tuple(positions),
+        positions=tuple(positions) or (None,) * len(names),
         before=log_p.exp().numpy(),
         after=log_q.exp().numpy(),
         divergence=divergence.numpy(),

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bertcore.analysis.compare.before_after import BeforeAfter, compare_runs
 from bertcore.analysis.compare.task_shift import TaskShift, compare_task, readable_task
 from bertcore.analysis.shared.inputs import masked_encoding
@@ -20,13 +23,14 @@ class EffectOfChanges:
     """The checkpoint's mask token."""
     originals: tuple[tuple[int, str], ...]
     """Position and token of what was hidden."""
-    silent: tuple[tuple[int, int], ...]
-    """(layer, head) of heads that are off or in a skipped layer."""
+    silent: NDArray[np.bool_]
+    """Whether each head is off or in a skipped layer, [L, H]."""
     runs: BeforeAfter
     task: TaskShift | None
     """None if the checkpoint has no task head that can be read."""
     task_problem: str
-    """Why its task head cannot be read; empty if it can, or there is none."""
+    """Why its task head cannot be read, or has nothing to answer; empty if it can, or there is
+    none."""
 
 
 def what_if(
@@ -49,13 +53,19 @@ def what_if(
     after = bert.trace(text_a, text_b, encoding=encoding, changes=changes) if changes else before
     runs = compare_runs(bert, before, after, top_k)
     reader, problem = readable_task(bert)
+    task = None if reader is None else compare_task(bert, reader, before, after)
+    if task is not None and not task.names:
+        task, problem = None, "there is no word to tag. Write at least one."
+    silent = np.zeros((bert.config.num_hidden_layers, bert.config.num_attention_heads), bool)
+    for head in changes.silent_heads(bert.config):
+        silent[head] = True
     tokens = bert.tokenize(text_a, text_b).tokens
     return EffectOfChanges(
         tokens=tuple(before.tokens),
         mask=bert.tokenizer.mask_token or "",
         originals=tuple((position, tokens[position]) for position in masked),
-        silent=tuple(sorted(changes.silent_heads(bert.config))),
+        silent=silent,
         runs=runs,
-        task=None if reader is None else compare_task(bert, reader, before, after),
+        task=task,
         task_problem=problem,
     )

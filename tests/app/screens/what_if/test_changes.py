@@ -9,6 +9,7 @@ import torch
 
 from app.plots import before_after as figures
 from app.screens.what_if import changes as what_if
+from app.screens.what_if import page
 from app.screens.what_if.views import effect_grid
 from bertcore.analysis.compare.before_after import WordShift
 from bertcore.analysis.heads.importance import HeadImportance
@@ -37,6 +38,14 @@ def test_any_drawing_survives_the_address() -> None:
 def test_what_is_no_drawing_is_left_out(text: str) -> None:
     assert what_if.parse_blocks(text) == ()
     assert what_if.parse_blocks(f"{text},0:1") == (Block(0, 0, 1, 1),)
+
+
+def test_a_click_switches_a_head_off_or_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    off: list[list[str]] = []
+    monkeypatch.setattr(page, "HEADS_OFF", SimpleNamespace(value=["1.3"], put=off.append))
+    page.toggle("0.2")
+    page.toggle("1.3")
+    assert off == [["0.2", "1.3"], []]
 
 
 def test_words_are_drawn_before_and_after_and_never_as_html() -> None:

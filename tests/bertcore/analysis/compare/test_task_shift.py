@@ -61,7 +61,7 @@ def test_class_probabilities_equal_transformers_with_the_heads_zeroed(
     assert np.abs(found.after - found.before).max() > 1e-3  # the heads do something
     expected = (before * (before / after).log()).sum()
     assert found.divergence[0] == pytest.approx(float(expected), abs=1e-5)
-    assert (found.choices, found.names, found.positions) == (LABELS, ("",), ())
+    assert (found.choices, found.names, found.positions) == (LABELS, ("",), (None,))
 
 
 @pytest.mark.parity
