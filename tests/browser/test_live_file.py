@@ -122,8 +122,11 @@ def test_a_visitor_types_hides_chooses_and_links(open_file: Opener) -> None:
     page.get_by_role("application", name="All heads").press("End")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("layer=5.*heads=7"))
+    lines = page.get_by_role("application", name="Attention lines")
+    expect(lines).to_have_count(1)
     page.get_by_label("Heat map").check()
     expect(page.get_by_text("Layer 5, head 7").last).to_be_visible()
+    expect(lines).to_have_count(0)  # one view at a time
 
     other = open_file(page.url[page.url.index("#") :])
     expect(box(other, "B")).to_have_value("It was about the sea.")
