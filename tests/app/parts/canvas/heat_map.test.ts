@@ -21,6 +21,7 @@ test("rows are ordered by the entropy of their attention, or by a column", () =>
 
 test("columns are ordered by what they receive, or by a row; equal ones as in the text", () => {
   assert.deepEqual([...orderColumns(WEIGHTS, 3, "received", null)], [1, 2, 0]);
+  assert.deepEqual([...orderColumns(WEIGHTS, 3, "chosen", 0)], [2, 1, 0]);
   assert.deepEqual([...orderColumns(WEIGHTS, 3, "chosen", 2)], [0, 1, 2]);
 });
 

@@ -120,55 +120,6 @@ def _header(message: bytes) -> bytes:
     return message[4 : 4 + int.from_bytes(message[:4], "little")]
 
 
-def test_attention_between_words_is_that_of_python(tmp_path: Path, weights: torch.Tensor) -> None:
-    starts = [0, 1, 2, 5, 6, 11, 12, 13, 30, 39]
-    (tmp_path / "weights.bin").write_bytes(weights[0].numpy().tobytes())
-    run_typescript(
-        f"""
-        import {{ readFileSync, writeFileSync }} from "node:fs";
-        import {{ mergeToWords }} from "./app/parts/canvas/shared/levels";
-        const weights = new Float32Array(new Uint8Array(readFileSync("weights.bin")).buffer);
-        const merged = mergeToWords((at) => weights[at], 40, {starts});
-        writeFileSync("merged.bin", new Uint8Array(merged.buffer));
-        """,
-        tmp_path,
-    )
-    merged = np.fromfile(tmp_path / "merged.bin", dtype=np.float32).reshape(10, 10)
-    # Clark et al. 2019, section 4.1: the sum over attended pieces, the mean over attending ones.
-    summed = np.add.reduceat(weights[0].numpy(), starts, axis=-1)
-    lengths = np.diff([*starts, weights.shape[-1]])[:, None]
-    expected = np.add.reduceat(summed, starts, axis=-2) / lengths
-    np.testing.assert_allclose(merged, expected, atol=1e-6)
-
-
-def test_the_orders_of_the_heat_map_are_those_of_torch(
-    tmp_path: Path, weights: torch.Tensor
-) -> None:
-    (tmp_path / "weights.bin").write_bytes(weights[1].numpy().tobytes())
-    run_typescript(
-        """
-        import { readFileSync, writeFileSync } from "node:fs";
-        import { orderColumns, orderRows } from "./app/parts/canvas/heat_map/order";
-        const weights = new Float32Array(new Uint8Array(readFileSync("weights.bin")).buffer);
-        writeFileSync("orders.json", JSON.stringify({
-          entropy: [...orderRows(weights, 40, "entropy", null)],
-          column: [...orderRows(weights, 40, "chosen", 3)],
-          received: [...orderColumns(weights, 40, "received", null)],
-          row: [...orderColumns(weights, 40, "chosen", 5)],
-        }));
-        """,
-        tmp_path,
-    )
-    orders = json.loads((tmp_path / "orders.json").read_text())
-    exact = weights[1].double()
-    assert orders == {
-        "entropy": (-(exact * exact.log()).sum(-1)).argsort(stable=True).tolist(),
-        "column": exact[:, 3].argsort(descending=True, stable=True).tolist(),
-        "received": exact.sum(0).argsort(descending=True, stable=True).tolist(),
-        "row": exact[5].argsort(descending=True, stable=True).tolist(),
-    }
-
-
 def test_a_drawn_mask_has_the_blocks_that_python_finds(tmp_path: Path) -> None:
     masks = torch.rand(30, 7, 7, generator=torch.Generator().manual_seed(1)) < 0.6
     masks[0], masks[1], masks[2] = True, False, torch.ones(7, 7).tril().bool()
