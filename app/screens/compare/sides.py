@@ -163,8 +163,11 @@ def began_with(key: cache.BertKey) -> str | None:
     if key.source == CAUSAL:
         return DEFAULT
     place = SHIPPED.get(key.place, Path(key.place).expanduser())
+    whole = place
+    if len(place.parents) > 3 and place.parents[2].name == RUNS_FOLDER:
+        whole = place.parents[3]  # of the fine-tuning that a kept epoch belongs to
     try:
-        path = (_fine_tuning_of(place) or place) / SETTINGS_FILE
+        path = (whole if (whole / SETTINGS_FILE).is_file() else place) / SETTINGS_FILE
         base = base_source(place, adapter_settings(place))
         began = base or json.loads(path.read_text(encoding="utf-8"))["checkpoint"]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
@@ -174,14 +177,6 @@ def began_with(key: cache.BertKey) -> str | None:
     # The hub id of a base was fetched with its adapter; other files name folders.
     source = began if base and is_remote(base) else checkpoints.source_of(began)
     return None if source == key.source else source
-
-
-def _fine_tuning_of(checkpoint: Path) -> Path | None:
-    """Return the folder of the fine-tuning that a kept epoch belongs to, or None."""
-    if len(checkpoint.parents) < 4 or checkpoint.parents[2].name != RUNS_FOLDER:
-        return None
-    whole = checkpoint.parents[3]
-    return whole if (whole / SETTINGS_FILE).is_file() else None
 
 
 def choice_names(sources: Sequence[str], key: cache.BertKey) -> dict[str, str]:

@@ -207,26 +207,20 @@ def _choose_columns(task: str, guessed: Guess) -> Columns | None:
             )
             return None
     if task == "multilabel":
-        columns["label"] = _choose_label_columns(names, guessed)
-        if columns["label"] is None:
+        labels = st.multiselect(
+            "Labels",
+            names,
+            key=fields.LABEL_COLUMNS.key(default=_guessed_labels(guessed), options=names),
+            format_func=shorten_middle,
+            help="One column that lists the labels of each text, separated by |, or several "
+            "columns of 0 and 1, one for each label.",
+        )
+        if not labels:
+            listed = _listed(names)
+            st.warning(f"Choose the column of labels, or their columns of 0 and 1: {listed}.")
             return None
+        columns["label"] = ",".join(labels)
     return Columns(**{field: name or None for field, name in columns.items()})
-
-
-def _choose_label_columns(names: list[str], guessed: Guess) -> str | None:
-    """Draw the choice of one column of labels or several of 0 and 1; None while there is none."""
-    columns = st.multiselect(
-        "Labels",
-        names,
-        key=fields.LABEL_COLUMNS.key(default=_guessed_labels(guessed), options=names),
-        format_func=shorten_middle,
-        help="One column that lists the labels of each text, separated by |, or several columns of "
-        "0 and 1, one for each label.",
-    )
-    if not columns:
-        st.warning(f"Choose the column of labels, or their columns of 0 and 1: {_listed(names)}.")
-        return None
-    return ",".join(columns)
 
 
 def _listed(names: Sequence[str]) -> str:
