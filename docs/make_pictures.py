@@ -63,10 +63,11 @@ NEGATION = "The film was not good."
 
 def answers(report: HeadReport, questions: Sequence[str]) -> str:
     """Return the app's sentence about the best head for each question, as a Markdown list."""
+    known = {measured.key: measured for measured in report.measured}
     return "\n".join(
-        f"- {head_answer.sentences(measured, measured.best, is_best=True)}"
-        for measured in report.measured
-        if measured.key in questions and measured.best is not None
+        f"- {head_answer.sentences(known[key], best, is_best=True)}"
+        for key in questions
+        if (best := known[key].best) is not None
     )
 
 
