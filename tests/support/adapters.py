@@ -1,6 +1,5 @@
 """LoRA adapters on tiny checkpoints, written by peft itself."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +34,7 @@ def make_adapter(
     `new_rows` before. The options are of peft.LoraConfig.
     """
     torch.manual_seed(2)
-    names = {} if task_type in _WITHOUT_LABELS else {"num_labels": 3}
-    model = getattr(transformers, TASKS[task_type]).from_pretrained(base, **names)
-    if new_rows:
-        model.resize_token_embeddings(model.config.vocab_size + new_rows)
+    model = _resized(base, task_type, new_rows)
     settings = {"r": 4, "lora_alpha": 12, "task_type": task_type, **options}
     adapted = peft.get_peft_model(model, peft.LoraConfig(**settings))
     with torch.no_grad():
@@ -51,20 +47,19 @@ def make_adapter(
 
 def reopened(base: Path, folder: Path, task_type: str | None, new_rows: int = 0) -> Any:
     """Return a model of peft opened from an adapter's folder on its base, not merged."""
+    model = _resized(base, task_type, new_rows)
+    return peft.PeftModel.from_pretrained(model, folder).eval()
+
+
+def _resized(base: Path, task_type: str | None, new_rows: int) -> Any:
     names = {} if task_type in _WITHOUT_LABELS else {"num_labels": 3}
     model = getattr(transformers, TASKS[task_type]).from_pretrained(base, **names)
     if new_rows:
         model.resize_token_embeddings(model.config.vocab_size + new_rows)
-    return peft.PeftModel.from_pretrained(model, folder).eval()
+    return model
 
 
 def as_pickle(folder: Path) -> None:
     """Leave only a pickle of an adapter's weights."""
     torch.save({}, folder / "adapter_model.bin")
     (folder / "adapter_model.safetensors").unlink()
-
-
-def copy_adapter(folder: Path, target: Path) -> Path:
-    """Return a copy of an adapter's folder, to be changed."""
-    shutil.copytree(folder, target)
-    return target

@@ -14,22 +14,13 @@ from torch import Tensor
 
 import bertcore
 from tests.support.made_once import made_once
+from tests.support.tiny_families import DISTILBERT, SHAPE
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _WORDS = "the food was cold but our waiter friendly river bank john smith lives in paris"
 WORDS = [*SPECIAL, *_LETTERS, *".,!?'-", *(f"##{c}" for c in _LETTERS), *_WORDS.split()]
 TEXT = "the food was [MASK] but our waiter lives in paris."
-_SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-_SHAPE |= {"intermediate_size": 64, "max_position_embeddings": 64}
-_RENAMED = {
-    "DistilBert": {
-        "hidden_size": "dim",
-        "num_hidden_layers": "n_layers",
-        "num_attention_heads": "n_heads",
-        "intermediate_size": "hidden_dim",
-    }
-}
 
 
 @made_once
@@ -43,8 +34,9 @@ def mini(folder: Path, name: str = "BertForSequenceClassification", **config: An
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
     model_class = getattr(transformers, name)
-    renamed = next((n for start, n in _RENAMED.items() if name.startswith(start)), {})
-    shape = {renamed.get(key, key): value for key, value in _SHAPE.items()}
+    shape = {**SHAPE, "num_hidden_layers": 2}
+    if name.startswith("DistilBert"):
+        shape = {**DISTILBERT, "n_layers": 2}
     if name.startswith(("Roberta", "XLMRoberta", "ModernBert")):
         shape["pad_token_id"] = 0
     shape = {**shape, "vocab_size": len(words), **config}
@@ -54,9 +46,7 @@ def mini(folder: Path, name: str = "BertForSequenceClassification", **config: An
             torch.nn.init.normal_(parameter, std=0.3)
     settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 64}
     put(folder, "tokenizer_config.json", settings)
-    if name.startswith(
-        "ModernBert"
-    ):  # whose tokenizer transformers reads from tokenizer.json alone
+    if name.startswith("ModernBert"):  # transformers reads its tokenizer.json alone
         transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
         (folder / "vocab.txt").unlink()
     model.save_pretrained(folder)
@@ -85,6 +75,20 @@ def store(folder: Path, tensors: dict[str, Tensor]) -> None:
     save_file(copies, folder / "model.safetensors", metadata={"format": "pt"})
 
 
+def same_weights(one: Path, other: Path) -> bool:
+    """Return whether two folders have the same tensors, to the last bit."""
+    a, b = state(one), state(other)
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def pickled(folder: Path, content: object = None, **options: Any) -> Path:
+    """Put a pickle in place of the weights, of them or of other content; return its file."""
+    content = state(folder) if content is None else content
+    (folder / "model.safetensors").unlink()
+    torch.save(content, folder / "pytorch_model.bin", **options)
+    return folder / "pytorch_model.bin"
+
+
 @torch.no_grad()
 def reference(
     folder: Path, name: str, text: str = TEXT, pair: str | None = None, **options: Any
@@ -99,8 +103,8 @@ def reference(
     return model(**inputs, output_hidden_states=True)
 
 
-def opened(folder: Path, **options: Any) -> bertcore.Model:
-    """Open a folder on the CPU."""
+def opened(folder: Path | str, **options: Any) -> bertcore.Model:
+    """Open a checkpoint on the CPU."""
     return bertcore.load(folder, device="cpu", **options)
 
 

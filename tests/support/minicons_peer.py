@@ -2,11 +2,19 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 METRICS = {"within-word": "within_word_l2r", "single": "original"}
 """Our names of the scorings -> theirs."""
+
+
+def _opened(class_name: str, folder: str | Path, device: str = "cpu") -> Any:
+    scorer = getattr(pytest.importorskip("minicons.scorer"), class_name)(str(folder), device)
+    # minicons 0.3 calls a method that tokenizers of transformers 5 do not have any more.
+    scorer.tokenizer.batch_encode_plus = scorer.tokenizer.__call__
+    return scorer
 
 
 def left_to_right_sums(
@@ -16,8 +24,7 @@ def left_to_right_sums(
 
     `puts_bos` puts the token before each that begins a text; BERT's tokenizer does it by itself.
     """
-    scorer = pytest.importorskip("minicons.scorer").IncrementalLMScorer(str(folder), "cpu")
-    scorer.tokenizer.batch_encode_plus = scorer.tokenizer.__call__
+    scorer = _opened("IncrementalLMScorer", folder)
     scores: list[list[float]] = scorer.sequence_score(
         list(texts), reduction=lambda log_p: log_p.tolist(), bos_token=puts_bos
     )
@@ -28,10 +35,7 @@ class MiniconsPeer:
     """A checkpoint's folder opened by minicons."""
 
     def __init__(self, folder: str | Path, device: str = "cpu") -> None:
-        scorer = pytest.importorskip("minicons.scorer")
-        self._scorer = scorer.MaskedLMScorer(str(folder), device)
-        # minicons 0.3 calls a method that tokenizers of transformers 5 do not have any more.
-        self._scorer.tokenizer.batch_encode_plus = self._scorer.tokenizer.__call__
+        self._scorer = _opened("MaskedLMScorer", folder, device)
 
     def scores(self, texts: Sequence[str], scoring: str) -> list[float]:
         """Return the sum of the log-probabilities of each text, nats."""
@@ -60,10 +64,7 @@ def conditional_scores(
 
     `scoring` is a key of METRICS; None for a causal model whose tokenizer adds nothing to a text.
     """
-    scorer = pytest.importorskip("minicons.scorer")
-    opened = scorer.IncrementalLMScorer if scoring is None else scorer.MaskedLMScorer
-    peer = opened(str(folder), "cpu")
-    peer.tokenizer.batch_encode_plus = peer.tokenizer.__call__
+    peer = _opened("IncrementalLMScorer" if scoring is None else "MaskedLMScorer", folder)
     more = {"bos_token": True} if scoring is None else {"PLL_metric": METRICS[scoring]}
     scores: list[list[float]] = peer.conditional_score(
         [given] * len(continuations),

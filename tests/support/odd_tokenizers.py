@@ -8,18 +8,11 @@ from typing import Any
 import transformers
 
 from bertcore.model.tokenizer import LibraryTokenizer, Tokenizer, explain, open_tokenizer
+from tests.support.kit import WORDS as W
+from tests.support.kit import put
 from tests.support.nasty_text import NASTY, PARAGRAPH
 from tests.support.tiny_families import byte_level_bpe, save_fast, unigram
 
-S = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789"
-W = [
-    *S,
-    *SIGNS,
-    *".,!?'-",
-    *("##" + sign for sign in SIGNS),
-    *"the food was cold but our waiter friendly river bank john smith lives in paris".split(),
-]
 TEXTS = [
     *NASTY,
     PARAGRAPH[:200],
@@ -31,10 +24,6 @@ TEXTS = [
     "💩" * 40 + " \u202eabc",
 ]
 CLASS = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 64}
-
-
-def put(folder: Path, name: str, content: object) -> None:
-    (folder / name).write_text(json.dumps(content), encoding="utf-8")
 
 
 def made(

@@ -117,10 +117,7 @@ class Session:
 
     def press(self, key: str) -> None:
         """Press a button."""
-        self.send_press(self.widgets[key])
-
-    def send_press(self, widget: Widget) -> None:
-        """Press a button, which need not be on the page."""
+        widget = self.widgets[key]
         self._run(widget.fragment, WidgetState(id=widget.id, trigger_value=True))
 
     def attach(self, key: str, file_id: str, name: str = "", *others: str) -> None:

@@ -1,8 +1,8 @@
 """LoRA adapters: equal to peft's merged model; what cannot be merged is a sentence."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -15,10 +15,10 @@ from bertcore.model.bert import with_parts
 from bertcore.model.checkpoints import source
 from bertcore.model.checkpoints.folder import ADAPTER_CONFIG, ADAPTER_WEIGHTS, find_checkpoint
 from bertcore.training.tasks import open_task_model, read_task_head
-from tests.support.adapters import as_pickle, copy_adapter, make_adapter, reopened
+from tests.support.adapters import as_pickle, make_adapter, reopened
 from tests.support.cases import cases
 from tests.support.exhaustive import spread
-from tests.support.kit import mini
+from tests.support.kit import edit, mini, put, state, store
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
@@ -68,7 +68,7 @@ def test_a_config_beside_an_adapter_names_its_labels_and_no_more(tmp_path: Path)
     make_adapter(base, tmp_path / "a", "SEQ_CLS", target_modules=TARGETS["bert"])
     names = {"0": "bad", "1": "fair", "2": "good"}
     own = {"id2label": names, "num_hidden_layers": 99, "vocab_size": -1}
-    (tmp_path / "a" / "config.json").write_text(json.dumps(own))
+    put(tmp_path / "a", "config.json", own)
     model = open_task_model(tmp_path / "a", device="cpu")
     assert model.labels == tuple(names.values())
     assert model.module.network.config.num_hidden_layers == tiny_config().num_hidden_layers
@@ -190,9 +190,7 @@ def test_a_tokenizer_beside_an_adapter_has_the_new_tokens(name: str, tmp_path: P
 def test_a_head_that_was_not_saved_is_said_to_be_random(task_type: str, tmp_path: Path) -> None:
     base = make_base("bert", tmp_path / "base")
     make_adapter(base, tmp_path / "a", "FEATURE_EXTRACTION", target_modules=["query"])
-    settings = json.loads((tmp_path / "a" / "adapter_config.json").read_text())
-    changed = {**settings, "task_type": task_type, "modules_to_save": None}
-    (tmp_path / "a" / "adapter_config.json").write_text(json.dumps(changed))
+    edit(tmp_path / "a", ADAPTER_CONFIG, task_type=task_type, modules_to_save=None)
     with pytest.raises(ValueError, match=r"neither it nor its base has one: labels would come"):
         open_task_model(tmp_path / "a", device="cpu")
 
@@ -201,13 +199,12 @@ def test_a_head_that_was_not_saved_is_said_to_be_random(task_type: str, tmp_path
 @pytest.mark.parametrize("stored", ["one name", "the decoder's name", "both names"])
 def test_the_bias_of_a_tied_decoder(stored: str, tmp_path: Path) -> None:
     base = make_base("bert", tmp_path / "base")
-    file, name = base / "model.safetensors", "cls.predictions.bias"
-    tensors = load_file(file)
+    tensors, name = state(base), "cls.predictions.bias"
     if stored != "one name":
         tensors["cls.predictions.decoder.bias"] = tensors[name].clone()
     if stored == "the decoder's name":
         del tensors[name]
-    save_file(tensors, file)
+    store(base, tensors)
     merged = make_adapter(base, tmp_path / "a", None, target_modules=["query"], bias="all")
     assert_same_states(tmp_path / "a", merged)
 
@@ -218,7 +215,7 @@ def test_a_token_table_that_is_saved_whole_is_not_the_decoder(tmp_path: Path) ->
     base = make_base("bert", tmp_path / "base")
     options: dict[str, Any] = {"target_modules": ["query"], "modules_to_save": ["word_embeddings"]}
     merged = make_adapter(base, tmp_path / "a", None, **options)
-    table = load_file(base / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
+    table = state(base)["bert.embeddings.word_embeddings.weight"]
     assert torch.equal(merged.cls.predictions.decoder.weight, table)
     assert_same_states(tmp_path / "a", merged)
     report = bertcore.load(tmp_path / "a", device="cpu").report
@@ -254,9 +251,8 @@ def test_heads_of_the_base_are_left_out_beside_a_head_for_a_task(
     """As in peft's model; an adapter without a task keeps them, and an old name is one, too."""
     base = make_base(family, tmp_path / "base")
     if family == "bert":
-        tensors = load_file(base / "model.safetensors")
-        old = {key.replace("LayerNorm.weight", "LayerNorm.gamma"): t for key, t in tensors.items()}
-        save_file(old, base / "model.safetensors")
+        names = ("LayerNorm.weight", "LayerNorm.gamma")
+        store(base, {name.replace(*names): tensor for name, tensor in state(base).items()})
     heads = bertcore.load(base, device="cpu").capabilities
     assert "mlm" in heads
     merged = make_adapter(base, tmp_path / "a", "SEQ_CLS", target_modules=TARGETS[family])
@@ -276,7 +272,7 @@ def test_an_adapter_is_saved_whole_and_opens_in_other_forms(made: Path, tmp_path
     bert = with_parts(bertcore.load(made / "adapter", device="cpu"))
     saved = bertcore.load(bert.save(tmp_path / "merged"), device="cpu")
     assert torch.equal(states(saved), states(bert))
-    folder = copy_adapter(made / "adapter", tmp_path / "runs" / "a")
+    folder = copytree(made / "adapter", tmp_path / "runs" / "a")
     tensors = load_file(folder / ADAPTER_WEIGHTS)
     save_file({name: t.half() for name, t in tensors.items()}, folder / ADAPTER_WEIGHTS)
     half = bertcore.load(folder, device="cpu")
@@ -289,9 +285,7 @@ def test_an_adapter_is_saved_whole_and_opens_in_other_forms(made: Path, tmp_path
 
 
 def change(folder: Path, **values: Any) -> None:
-    """Set fields of adapter_config.json."""
-    file = folder / ADAPTER_CONFIG
-    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+    edit(folder, ADAPTER_CONFIG, **values)
 
 
 def change_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> None:
@@ -339,7 +333,6 @@ def save_twice(tensors: dict[str, torch.Tensor]) -> None:
 
 
 REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
-    "type PREFIX_TUNING": (ValueError, lambda f: change(f, peft_type="PREFIX_TUNING")),
     "the setting use_dora": (ValueError, lambda f: change(f, use_dora=True)),
     "lora_magnitude_vector": (ValueError, lambda f: change_tensors(f, add_magnitude)),
     "pissa": (ValueError, lambda f: change(f, init_lora_weights="pissa")),
@@ -391,7 +384,7 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Path], object]]] = {
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_what_cannot_be_merged_is_a_sentence(said: str, made: Path, tmp_path: Path) -> None:
-    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    folder = copytree(made / "adapter", tmp_path / "a")
     kind, do = REFUSED[said]
     do(folder)
     with pytest.raises(kind, match=said):
@@ -400,25 +393,22 @@ def test_what_cannot_be_merged_is_a_sentence(said: str, made: Path, tmp_path: Pa
 
 @opens("an adapter with a quantised base")
 def test_a_quantised_base_is_refused(made: Path, tmp_path: Path) -> None:
-    folder, base = copy_adapter(made / "adapter", tmp_path / "a"), tmp_path / "base"
+    folder, base = copytree(made / "adapter", tmp_path / "a"), tmp_path / "base"
     tiny_bert().save(base)
     change(folder, base_model_name_or_path=str(base))
-    config = base / "config.json"
-    values = json.loads(config.read_text())
-    config.write_text(json.dumps(values | {"quantization_config": {"load_in_4bit": True}}))
+    edit(base, quantization_config={"load_in_4bit": True})
     with pytest.raises(ValueError, match="quantised"):
         bertcore.load(folder, device="cpu")
-    config.write_text(json.dumps(values))
-    tensors = load_file(base / "model.safetensors")
-    name = "bert.encoder.layer.0.attention.self.query.weight"
-    save_file(tensors | {name: tensors[name].to(torch.uint8)}, base / "model.safetensors")
+    edit(base, quantization_config=None)
+    tensors, name = state(base), "bert.encoder.layer.0.attention.self.query.weight"
+    store(base, tensors | {name: tensors[name].to(torch.uint8)})
     with pytest.raises(ValueError, match="quantised"):
         bertcore.load(folder, device="cpu")
 
 
 @opens("an adapter whose base is on the hub")
 def test_an_adapter_on_a_base_of_the_hub_asks_before_it_fetches(made: Path, tmp_path: Path) -> None:
-    folder = copy_adapter(made / "adapter", tmp_path / "a")
+    folder = copytree(made / "adapter", tmp_path / "a")
     assert not source.is_remote(str(folder))
     change(folder, base_model_name_or_path="nobody/such-bert")
     assert source.is_remote(str(folder))

@@ -13,7 +13,8 @@ from bertcore import Bert
 from bertcore.model.architecture.families import BERT
 from bertcore.model.checkpoints import read_card
 from bertcore.model.checkpoints.save import hf_state_dict
-from tests.support.reopened import TEXT, change_config, opened, report_of, rewrite
+from tests.support.kit import edit, state, store
+from tests.support.reopened import TEXT, opened, report_of
 from tests.support.tiny import tiny_bert
 
 
@@ -130,13 +131,13 @@ def test_the_fingerprint_belongs_to_the_weights(bert: Bert, folder: Path, tmp_pa
     assert report_of(folder).fingerprint == first
     moved = shutil.copytree(folder, tmp_path / "elsewhere")
     assert report_of(moved).fingerprint == first
-    tensors = load_file(moved / "model.safetensors")
+    tensors = state(moved)
     tensors["bert.pooler.dense.bias"][0] += 1e-4
-    rewrite(moved, tensors)
+    store(moved, tensors)
     changed = report_of(moved).fingerprint
     assert changed != first
     assert len(changed) == 64
-    change_config(folder, num_hidden_layers=1)
+    edit(folder, num_hidden_layers=1)
     assert report_of(folder).fingerprint not in (first, changed)
 
 

@@ -26,7 +26,17 @@ from tests.support import command_line
 from tests.support.adapters import make_adapter
 from tests.support.cases import cases
 from tests.support.exhaustive import spread
-from tests.support.kit import assert_same_states, edit, mini, opened, put, sentences, state, store
+from tests.support.kit import (
+    assert_same_states,
+    edit,
+    mini,
+    opened,
+    pickled,
+    put,
+    sentences,
+    state,
+    store,
+)
 from tests.support.tiny import tiny_bert
 from tests.support.what_opens import opens
 
@@ -183,9 +193,8 @@ def test_an_adapter_in_a_zip_opens_no_folder_of_this_machine(folder: Path, tmp_p
 @opens("weights quantised by torch")
 def test_weights_quantised_by_torch(folder: Path) -> None:
     model = mini(folder)
-    (folder / WEIGHTS).unlink()
     quantised = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
-    torch.save(quantised.state_dict(), folder / "pytorch_model.bin")
+    pickled(folder, quantised.state_dict())
     sentence = refusal(folder, allow_pickle=True)
     assert "quantised by torch (quantize_dynamic)" in sentence
     assert "Open the checkpoint that they were made from" in sentence
@@ -237,8 +246,7 @@ def lightning(name: str) -> Any:
 def test_what_trainers_save_beside_the_weights(beside: dict[str, Any], folder: Path) -> None:
     wanted = opened(folder).trace(TEXT).hidden_states
     tensors = {f"model.{name}": tensor for name, tensor in state(folder).items()}
-    (folder / WEIGHTS).unlink()
-    torch.save({"state_dict": tensors, **beside}, folder / "pytorch_model.bin")
+    pickled(folder, {"state_dict": tensors, **beside})
     model = opened(folder, allow_pickle=True)
     assert torch.equal(model.trace(TEXT).hidden_states, wanted)
 
@@ -248,11 +256,9 @@ def test_what_trainers_save_beside_the_weights(beside: dict[str, Any], folder: P
 def test_weights_under_a_name_in_a_pickle(name: str, folder: Path) -> None:
     wanted = opened(folder).trace(TEXT).hidden_states
     tensors = state(folder)
-    (folder / WEIGHTS).unlink()
     rest = {"optimizer_state_dict": {"state": {0: {"exp_avg": torch.ones(9, 9)}}}}
     rest |= {"epoch": torch.tensor(3), "rng": torch.ones(5, dtype=torch.uint8)}
-    file = folder / "pytorch_model.bin"
-    torch.save({name: tensors, **rest}, file)
+    file = pickled(folder, {name: tensors, **rest})
     model = opened(folder, allow_pickle=True)
     assert torch.equal(model.trace(TEXT).hidden_states, wanted)
     torch.save({"best": {"model": tensors}, **rest}, file)
@@ -264,9 +270,7 @@ def test_weights_under_a_name_in_a_pickle(name: str, folder: Path) -> None:
 
 @opens("a whole model in a pickle")
 def test_a_whole_model_in_a_pickle_says_how_to_save_its_weights(folder: Path) -> None:
-    model = mini(folder)
-    (folder / WEIGHTS).unlink()
-    torch.save(model, folder / "pytorch_model.bin")
+    pickled(folder, mini(folder))
     sentence = refusal(folder, allow_pickle=True)
     assert "torch.save(model.state_dict(), FILE)" in sentence
     assert "transformers.models.bert" in sentence

@@ -9,9 +9,9 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 
 from tests.support.cases import cases
+from tests.support.kit import put, state, store
 from tests.support.reopened import REFUSALS, opened, refused
 from tests.support.what_opens import opens
 
@@ -44,7 +44,7 @@ def test_a_missing_file_is_named(lost: list[str] | None, message: str, folder: P
 def test_weights_without_an_encoder(
     tensors: dict[str, torch.Tensor], message: str, folder: Path
 ) -> None:
-    save_file(tensors, folder / "model.safetensors")
+    store(folder, tensors)
     refused(folder, f"contains no BERT encoder.*{message}")
 
 
@@ -113,17 +113,16 @@ def test_a_false_header(name: str, folder: Path) -> None:
 )
 def test_wrong_indices(index: object, message: str, folder: Path) -> None:
     (folder / "model.safetensors").unlink()
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    put(folder, "model.safetensors.index.json", index)
     refused(folder, message)
 
 
 def test_mis_shaped_and_missing_tensors_are_all_named_in_one_error(folder: Path) -> None:
-    file = folder / "model.safetensors"
-    tensors = load_file(file)
+    tensors = state(folder)
     tensors["bert.embeddings.LayerNorm.bias"] = torch.ones(31)
     tensors["bert.embeddings.word_embeddings.weight"] = torch.ones(149, 32, dtype=torch.int8)
     del tensors["bert.encoder.layer.1.output.dense.bias"]
-    save_file(tensors, file)
+    store(folder, tensors)
     text = refused(folder, "1 tensors are missing")
     assert "bert.encoder.layer.1.output.dense.bias [32]" in text
     assert "bert.embeddings.LayerNorm.bias is [31], expected [32]" in text

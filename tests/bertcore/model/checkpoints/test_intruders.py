@@ -23,6 +23,7 @@ from tests.support.adapters import make_adapter
 from tests.support.command_line import app, runner
 from tests.support.exhaustive import spread
 from tests.support.hub import Hub, hub_server, use_empty_cache
+from tests.support.kit import edit, put
 from tests.support.reopened import REFUSALS
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_families import make
@@ -80,7 +81,7 @@ def test_the_secret_comes_back_by_no_way(
     roles = dict(zip(("pad", "unk", "cls", "sep", "mask"), words, strict=False))
     settings = {f"{role}_token": word for role, word in roles.items()}
     settings |= dict.fromkeys(PATH_KEYS, str(secret)) | {"tokenizer_class": class_name}
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    put(folder, "tokenizer_config.json", settings)
     hub.add("user/intruder", folder)
     archive = io.BytesIO(Path(shutil.make_archive(str(folder), "zip", folder)).read_bytes())
     ways: list[Callable[[], Any]] = [
@@ -110,12 +111,12 @@ def test_no_key_of_a_config_reaches_anything(name: str, tmp_path: Path, secret: 
         kinds.append(type(bert.module))
         return bert
 
-    file = tmp_path / "folder" / "config.json"
-    values, word = json.loads(file.read_text()), secret.read_text().splitlines()[-1]
+    word = secret.read_text().splitlines()[-1]
+    values = json.loads((tmp_path / "folder" / "config.json").read_text())
     for key in CONFIG_KEYS:
         kinds.clear()
         for value in (str(secret), {"quant_method": "gptq", "path": str(secret)}):
-            file.write_text(json.dumps({**values, key: value}))
+            put(tmp_path / "folder", "config.json", {**values, key: value})
             assert word not in shown(opening)
         own = "OtherNetwork" if name in OTHERS else "Network"
         assert key == "quantization_config" or kinds[-1].__name__ == own
@@ -126,15 +127,13 @@ def test_an_adapter_of_the_hub_opens_no_folder_of_this_machine(
 ) -> None:
     base = tiny_bert().save(tmp_path / "base")
     make_adapter(base, tmp_path / "adapter", target_modules=["query"])
-    config = tmp_path / "adapter" / "adapter_config.json"
-    values = json.loads(config.read_text())
     monkeypatch.chdir(tmp_path)
     for number, place in enumerate((str(base), "base", "./base", "adapter/../base")):
-        config.write_text(json.dumps({**values, "base_model_name_or_path": place}))
+        edit(tmp_path / "adapter", "adapter_config.json", base_model_name_or_path=place)
         hub.add(f"user/adapter{number}", tmp_path / "adapter")
         with pytest.raises(ValueError, match="comes from the hub, but its base is"):
             bertcore.load(f"user/adapter{number}", device="cpu")
-    config.write_text(json.dumps({**values, "base_model_name_or_path": str(base)}))
+    edit(tmp_path / "adapter", "adapter_config.json", base_model_name_or_path=str(base))
     bertcore.load(tmp_path / "adapter", device="cpu")  # the user's own folder names another
 
 
@@ -147,7 +146,7 @@ def test_a_module_of_a_sentence_encoder_lies_in_its_folder(path: str, tmp_path: 
         {"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},
         {"idx": 1, "path": path, "type": "sentence_transformers.models.Pooling"},
     ]
-    (tmp_path / "folder" / "modules.json").write_text(json.dumps(modules))
+    put(tmp_path / "folder", "modules.json", modules)
     with pytest.raises(RuntimeError, match=r"not beside it|no config\.json"):
         bertcore.load(tmp_path / "folder", device="cpu")
 
@@ -174,7 +173,7 @@ def test_no_file_of_a_checkpoint_may_be_another(
             {"idx": i, "path": path, "type": f"sentence_transformers.models.{part}"}
             for i, (path, part) in enumerate(parts.items())
         ]
-        (folder / "modules.json").write_text(json.dumps(modules))
+        put(folder, "modules.json", modules)
     file = folder / name
     file.parent.mkdir(exist_ok=True)
     file.unlink(missing_ok=True)

@@ -1,27 +1,16 @@
 """Pickled weights: opened when that is allowed, and their programs never run."""
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from bertcore.model.checkpoints.folder import WeightFiles
 from bertcore.model.checkpoints.weights import open_weights
+from tests.support.kit import pickled, put, state
 from tests.support.reopened import opened, refused
-
-
-def pickled(folder: Path, content: object) -> Path:
-    (folder / "model.safetensors").unlink()
-    torch.save(content, folder / "pytorch_model.bin")
-    return folder
-
-
-def weights_of(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / "model.safetensors")
 
 
 @pytest.mark.parametrize("legacy", [False, True])
@@ -30,8 +19,7 @@ def test_a_pickle_is_refused_until_it_is_allowed(legacy: bool, folder: Path) -> 
     file.write_bytes(b"never read beside safetensors")
     bert = opened(folder, allow_pickle=True)
     assert bert.report.format == "safetensors"
-    torch.save(weights_of(folder), file, _use_new_zipfile_serialization=not legacy)
-    (folder / "model.safetensors").unlink()
+    pickled(folder, _use_new_zipfile_serialization=not legacy)
     refused(folder, "a pickle, which can contain code.*allow_pickle=True")
     loaded = opened(folder, allow_pickle=True)
     wanted = bert.trace("the river").hidden_states
@@ -52,9 +40,8 @@ class Attack:
 @pytest.mark.parametrize("legacy", [False, True])
 def test_a_pickle_with_a_program_is_never_run(legacy: bool, folder: Path) -> None:
     mark = folder / "attacked"
-    content = {**weights_of(folder), "x": Attack(mark)}
-    (folder / "model.safetensors").unlink()
-    torch.save(content, folder / "pytorch_model.bin", _use_new_zipfile_serialization=not legacy)
+    content = {**state(folder), "x": Attack(mark)}
+    pickled(folder, content, _use_new_zipfile_serialization=not legacy)
     refused(folder, "pickle")
     refused(folder, "contains more than weights", allow_pickle=True)
     assert not mark.exists()
@@ -71,10 +58,8 @@ def test_a_damaged_pickle(content: bytes, folder: Path) -> None:
 
 
 def test_a_pickle_of_old_torch_that_was_cut_off(folder: Path) -> None:
-    file = folder / "pytorch_model.bin"
     tensors = {"bert.pooler.dense.weight": torch.ones(2, 2)}
-    pickled(folder, tensors)
-    torch.save(tensors, file, _use_new_zipfile_serialization=False)
+    file = pickled(folder, tensors, _use_new_zipfile_serialization=False)
     content = file.read_bytes()
     for length in range(len(content)):
         file.write_bytes(content[:length])
@@ -84,19 +69,20 @@ def test_a_pickle_of_old_torch_that_was_cut_off(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", [{}, [1, 2], {"a": 1}, {"state_dict": {}}])
 def test_a_pickle_without_weights(content: object, folder: Path) -> None:
-    refused(pickled(folder, content), "contains no weights", allow_pickle=True)
+    pickled(folder, content)
+    refused(folder, "contains no weights", allow_pickle=True)
 
 
 def test_pickled_shards_open_after_consent(folder: Path) -> None:
     wanted = opened(folder).trace("the river").hidden_states
-    tensors = weights_of(folder)
+    tensors = state(folder)
     (folder / "model.safetensors").unlink()
     names = sorted(tensors)
     files = {"pytorch_model-1.bin": names[::2], "pytorch_model-2.bin": names[1::2]}
     for file, chosen in files.items():
         torch.save({name: tensors[name] for name in chosen}, folder / file)
     index = {"weight_map": {name: file for file, chosen in files.items() for name in chosen}}
-    (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    put(folder, "pytorch_model.bin.index.json", index)
     refused(folder, "a pickle, which can contain code")
     loaded = opened(folder, allow_pickle=True)
     assert loaded.report.format == "pytorch_model.bin in 2 files"

@@ -1,13 +1,12 @@
 """Weights in several files, and folders with links: what is ambiguous is refused in words."""
 
-import json
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
-from tests.support.kit import opened, state, store
+from tests.support.kit import opened, put, state, store
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 from tests.support.what_opens import opens
@@ -27,8 +26,7 @@ def part(folder: Path, *, doubled: str | None = None, names: tuple[str, str] = N
         if doubled is not None:
             chosen[doubled] = tensors[doubled] + len(chosen)
         save_file(chosen, folder / name)
-    index = {"metadata": {}, "weight_map": where}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    put(folder, "model.safetensors.index.json", {"metadata": {}, "weight_map": where})
 
 
 @opens("weights in several files")

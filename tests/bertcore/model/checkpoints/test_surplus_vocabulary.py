@@ -21,6 +21,7 @@ from bertcore.model.tokenizer import AddedToken, open_wordpiece
 from bertcore.training.pretraining.starting_weights import check_start
 from bertcore.training.tasks import open_task_model, read_task_data, start_task_model
 from tests.support.finetuning_files import write_reviews
+from tests.support.kit import edit
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer, tiny_vocabulary
 from tests.support.tiny_others import make_other
 
@@ -126,15 +127,12 @@ def test_one_percent_of_a_large_table_may_be_missing_and_no_special_token() -> N
 def test_padding_without_a_row_is_another_id(tmp_path: Path) -> None:
     """GPT-2 with a padding token that was added for fine-tuning, the commonest case."""
     make_other("GPT2LMHeadModel", tmp_path)
-    file = tmp_path / "tokenizer.json"
-    content = json.loads(file.read_text())
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
     size = len(content["model"]["vocab"])
-    content["added_tokens"].append(
-        {**content["added_tokens"][0], "id": size, "content": "[PAD]", "special": True}
-    )
-    file.write_text(json.dumps(content))
-    settings = tmp_path / "tokenizer_config.json"
-    settings.write_text(json.dumps({**json.loads(settings.read_text()), "pad_token": "[PAD]"}))
+    first = content["added_tokens"][0]
+    token = {**first, "id": size, "content": "[PAD]", "special": True}
+    edit(tmp_path, "tokenizer.json", added_tokens=[*content["added_tokens"], token])
+    edit(tmp_path, "tokenizer_config.json", pad_token="[PAD]")
     model = load(tmp_path, device="cpu")
     assert isinstance(model, OtherModel)
     assert model.tokenizer.surplus == ("[PAD]",)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from bertcore.training.tasks.model import read_task_head
-from tests.support.reopened import change_config, opened, refused
+from tests.support.kit import edit, state, store
+from tests.support.reopened import opened, refused
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
 
@@ -68,7 +68,7 @@ def test_a_config_that_is_a_link_is_read_in_its_folder_and_in_the_hubs_cache_alo
     ],
 )
 def test_absurd_config_values(changes: dict[str, Any], message: str, folder: Path) -> None:
-    change_config(folder, **changes)
+    edit(folder, **changes)
     refused(folder, message)
 
 
@@ -77,10 +77,10 @@ def test_a_billion_layers_are_never_listed(name: str, tmp_path: Path) -> None:
     """ALBERT's share one layer's weights, and ModernBERT's config lists a kind for each."""
     other = name.startswith("MPNet")
     (make_other if other else make)(name, tmp_path)
-    change_config(tmp_path, num_hidden_layers=10**9, layer_types=None)
+    edit(tmp_path, num_hidden_layers=10**9, layer_types=None)
     refused(tmp_path, "at most 1,000")
     if other:
-        change_config(tmp_path, num_hidden_layers=1, num_labels=10**9)
+        edit(tmp_path, num_hidden_layers=1, num_labels=10**9)
         refused(tmp_path, "num_labels is 1000000000; at most 100,000")
 
 
@@ -93,21 +93,19 @@ def test_a_vocabulary_that_is_much_larger_than_the_table(folder: Path) -> None:
 
 
 def test_labels_are_told_and_held_against_the_head(folder: Path) -> None:
-    file = folder / "model.safetensors"
-    tensors = load_file(file)
     head = {"classifier.weight": torch.ones(3, 32), "classifier.bias": torch.ones(3)}
-    save_file({**tensors, **head}, file)
+    store(folder, {**state(folder), **head})
     names = {"0": "bad", "2": "good", "1": "so-so"}
-    change_config(folder, architectures=["BertForSequenceClassification"], id2label=names)
+    edit(folder, architectures=["BertForSequenceClassification"], id2label=names)
     report = opened(folder).report
     text = " ".join(report.sentences())
     assert "BertForSequenceClassification, which predicts a class or a number" in text
     assert "Labels: bad, so-so, good." in text
     assert report.task.num_outputs == 3
-    change_config(folder, id2label={"0": "bad"})
+    edit(folder, id2label={"0": "bad"})
     text = " ".join(opened(folder).report.sentences())  # type: ignore[union-attr]
     assert "config.json names 1 labels but the head has 3 outputs" in text
-    change_config(folder, id2label={"10": "J", "2": "C", "0": "A"})
+    edit(folder, id2label={"10": "J", "2": "C", "0": "A"})
     bert = opened(folder)
     assert bert.report.task.label_names == ()
     assert "3 outputs; config.json has no names" in " ".join(bert.report.sentences())
@@ -123,6 +121,6 @@ def test_labels_are_told_and_held_against_the_head(folder: Path) -> None:
     ],
 )
 def test_strange_labels_do_no_harm(changes: dict[str, Any], folder: Path) -> None:
-    change_config(folder, **changes)
+    edit(folder, **changes)
     report = opened(folder).report
     json.dumps(report.to_dict())
