@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.server.policy import decide, policy
 from app.shell.guide import catalogue, own_lessons
 from tests.bertcore.lessons.test_lesson import CHOICE, DOC, HEAD
+from tests.support.browser.running import free_port
 from tests.support.command_line import invoke
 from tests.support.opened import ok, page_of
 
@@ -39,7 +40,6 @@ def test_a_lesson_of_the_folder_is_listed_and_found(folder: Path) -> None:
     assert [*catalogue.lessons("zh")][-1] == "mine"
     assert catalogue.faults() == {}
     found = catalogue.find("mine", "zh")
-    assert found is not None
     assert (found.title, found.language) == (hostile, "zh")
     app = ok(page_of("lessons").run())
     label = f"{len(catalogue.shipped()) + 1}. {hostile}"
@@ -92,7 +92,7 @@ def test_what_is_no_lesson_is_refused_and_not_listed(
 
 
 def test_all_faults_of_all_files_are_named_before_the_server_starts(tmp_path: Path) -> None:
-    command = ("app", "--lessons", tmp_path, "--port", "8799", "--no-browser")
+    command = ("app", "--lessons", tmp_path, "--port", str(free_port()), "--no-browser")
     assert "has 0 files .toml" in invoke(*command).stderr
     for name in ("one", "two"):
         (tmp_path / f"{name}.toml").write_text(GOOD.replace("page", name), encoding="utf-8")
@@ -118,7 +118,6 @@ def test_the_folder_is_part_of_the_policy(tmp_path: Path) -> None:
 
 def test_the_example_of_the_manual_is_taken_beside_the_others(folder: Path) -> None:
     example = re.search(r"```toml\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
-    assert example is not None
     write(folder / "my-lesson.toml", example[1])
     own_lessons.check(folder, catalogue.shipped())
     assert catalogue.find("my-lesson") is not None
