@@ -47,7 +47,6 @@ def test_the_table_of_what_opens_is_that_of_the_tests() -> None:
 def test_the_numbers_of_the_guide_are_those_of_the_shipped_checkpoint() -> None:
     guide = GUIDE.read_text(encoding="utf-8")
     written = re.search(r"<!-- numbers -->\n(.*?)<!-- end -->", guide, re.DOTALL)
-    assert written is not None
     # The last digit may differ with the machine's arithmetic.
     found, wanted = (
         [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
@@ -118,7 +117,6 @@ def test_newcomers_have_a_path_of_six_pages() -> None:
     """README and the index of the documentation name the same pages in the same order."""
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     begin = re.search(r":caption: Begin here\n(.*?)```", index, re.DOTALL)
-    assert begin is not None
     path = begin[1].split()
     assert len(path) <= 6
     readme = README.read_text(encoding="utf-8")
@@ -132,7 +130,6 @@ def test_the_documentation_stays_short() -> None:
     assert len(architecture.splitlines()) <= 120
     changes = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"^## .*?(?=^## )", changes, re.MULTILINE | re.DOTALL)
-    assert newest is not None
     assert len(newest[0].splitlines()) <= 41, "what a person needs, in forty lines"
 
 

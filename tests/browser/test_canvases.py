@@ -129,7 +129,6 @@ def test_lines_of_chosen_tokens_are_summed(tab: Tab, pair: Trace) -> None:
     for key in ("ArrowDown", "Space", "ArrowDown", "Space"):
         field.press(key)
     said = re.search(r"Together ([\d.]+) of 2", page.locator(".panel").inner_text())
-    assert said is not None
     assert float(said[1]) == pytest.approx(weights[1:3, 3:5].sum(), abs=0.013)
     data = json.loads(tab.save("JSON"))
     assert (data["chosen_attending"], data["chosen_attended"]) == ([1, 2], [3, 4])
@@ -177,7 +176,6 @@ def test_heat_map_zooms_and_moves(tab: Tab) -> None:
     field = page.get_by_role("application")
     expect(field).to_have_css("touch-action", "manipulation")  # a swipe scrolls the page
     box = field.bounding_box()
-    assert box is not None
     page.mouse.move(box["x"] + 400, box["y"] + 400)
     before = page.locator(".tip").inner_text()
     for _ in range(8):
@@ -218,7 +216,6 @@ def test_only_a_click_of_the_main_button_or_one_finger_marks_a_cell(tab: Tab, pa
     page = tab.show(bare_view.heat_map_view(pair))
     field, line = page.get_by_role("application"), page.locator(".line")
     box = field.bounding_box()
-    assert box is not None
     x, y = box["x"] + 300, box["y"] + 300
     page.mouse.click(x, y, button="right")
     expect(line).not_to_contain_text("marked")

@@ -28,7 +28,6 @@ def on(page: str, **query: str) -> Callable[[Callable[[Visit], IsSo]], None]:
 def place(canvas: Locator, x: float, y: float) -> dict[str, float]:
     """Return the point of a canvas at fractions of its width and height."""
     box = canvas.bounding_box()
-    assert box is not None
     return {"x": x * box["width"], "y": y * box["height"]}
 
 
@@ -53,7 +52,6 @@ def head_is_opened_from_the_overview(visit: Visit) -> IsSo:
     expect(heads.first).to_be_visible()
     overview = visit.inked(".st-key-attention_overview")
     box = overview.bounding_box()
-    assert box is not None
     cell = (box["width"] - 30) / heads.count()  # beside it stand the layers' numbers
     overview.click(position={"x": 30 + 2.5 * cell, "y": 20 + 1.5 * cell})
     visit.wait_for_query("heads", "2")
@@ -181,7 +179,6 @@ def mask_is_drawn(visit: Visit) -> IsSo:
     box = canvas.bounding_box()
     words = visit.page.locator(".st-key-what_if_strip .words button")
     expect(words.first).to_be_visible()
-    assert box is not None
     cell = (box["width"] - 84 - 1) / words.count()
     start, end = ({"x": 84 + (x + 0.5) * cell, "y": 84 + (y + 0.5) * cell} for y, x in DRAWN)
     canvas.drag_to(canvas, source_position=start, target_position=end)

@@ -11,8 +11,6 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 def script(name: str) -> ModuleType:
     """Return a script of docs/ as a module."""
     spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

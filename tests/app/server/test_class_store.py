@@ -96,7 +96,6 @@ def test_two_servers_lose_no_answer(tmp_path: Path) -> None:
         for name in ("one", "two")
     ]
     for server in servers:
-        assert server.stdout is not None
         assert server.stdout.readline() == b"ready\n"
     for server in servers:
         server.communicate(b"\n", timeout=60)
@@ -145,7 +144,6 @@ def test_a_name_is_the_browsers_that_typed_it_first(kept: ClassStore) -> None:
     assert (anna.name, anna.num_right, anna.num_others, anna.num_wrong) == ("Anna", 1, 1, 3)
     assert (other.name, other.num_answered, other.num_right) == ("Anna (2)", 1, 0)
     who = kept.who("a")
-    assert who is not None
     assert len(who.word) == 4
     assert kept.put_name("phone", "Anna", word=f" {who.word.upper()}") == ""
     kept.note("phone", "pieces", 1, "7", is_right=False)
@@ -435,7 +433,6 @@ def test_a_killed_server_loses_nothing_that_it_kept(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
         )
-        assert server.stdout is not None
         for _ in range(20):
             server.stdout.readline()
         server.kill()
@@ -475,7 +472,6 @@ def test_a_class_that_cannot_be_is_refused(given: dict[str, str], said: str) -> 
 def test_a_class_of_the_environment(tmp_path: Path) -> None:
     environ = {CLASS: " Класс 7 ", CLASS_KEY: "four words of a key", CLASS_FILE: str(tmp_path)}
     found = decide(environ, "localhost").school_class
-    assert found is not None
     assert (found.name, found.file) == ("Класс 7", tmp_path)
     assert "four" not in repr(found)
     assert decide({CLASS_KEY: "four words of a key"}, "localhost").school_class is None

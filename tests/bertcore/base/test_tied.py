@@ -30,7 +30,6 @@ def test_a_module_runs_with_its_arguments_and_exit_code(command: list[str]) -> N
     with subprocess.Popen(
         [*command, "a", "--b"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
-        assert process.stdout is not None
         assert process.stdout.read() == b"__main__ ['a', '--b']\n"
         assert process.wait() == 3
 
@@ -40,8 +39,6 @@ def test_it_and_what_it_started_end_with_its_input(command: list[str]) -> None:
     with subprocess.Popen(
         [*command, "stay"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         assert process.stdout.readline() == b"__main__ ['stay']\n"
         process.stdout.readline()
         process.stdin.close()

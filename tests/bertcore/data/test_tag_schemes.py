@@ -17,14 +17,12 @@ TAGS = dict(cases("tag_schemes"))
 def test_entities_of_every_scheme(name: str) -> None:
     tags = TAGS[name].split()
     scheme = scheme_of(tags)
-    assert scheme is not None
     assert scheme.entities(tags) == NEIGHBOURS
 
 
 def test_types_alone_are_entities_beside_o() -> None:
     tags = "PER PER O LOC".split()
     scheme = scheme_of(tags)
-    assert scheme is not None
     assert (scheme.entities(tags), scheme.tags(APART, 4)) == (APART, tags)
     assert scheme.name == "types without B- and I-"
 
@@ -37,7 +35,6 @@ def test_what_is_no_scheme(tags: str) -> None:
 def test_letters_alone_are_entities_of_one_type() -> None:
     """BioBERT's files: chakki-works/seqeval#67."""
     scheme = scheme_of(["O", "B", "I"])
-    assert scheme is not None
     assert scheme.entities(list("OBIIBO")) == [Entity("entity", 1, 4), Entity("entity", 4, 5)]
     assert scheme.tags([Entity("entity", 0, 2)], 3) == ["B", "I", "O"]
 
@@ -45,7 +42,6 @@ def test_letters_alone_are_entities_of_one_type() -> None:
 def test_classes_for_special_tokens_are_no_entities() -> None:
     """As taggers have them that were trained on padded rows."""
     scheme = scheme_of(["O", "B-PER", "I-PER", "X", "[CLS]", "[SEP]", "<PAD>"])
-    assert scheme is not None
     assert scheme.entities(["[CLS]", "B-PER", "X", "I-PER", "[SEP]"]) == [
         Entity("PER", 1, 2),
         Entity("PER", 3, 4),

@@ -81,7 +81,6 @@ def parsed(view: BertvizView) -> Scripts:
 def parameters(view: BertvizView) -> dict:
     """Return what BertViz's script gets."""
     found = re.search(r"const params = (\{.*\});", view.html)
-    assert found is not None
     return json.loads(found[1])
 
 
@@ -158,7 +157,6 @@ def trace() -> Trace:
 
 def neuron_parameters(view: BertvizView) -> dict:
     found = re.search(r"window\.bertviz_params = (\{.*\})", view.html)
-    assert found is not None
     return json.loads(found[1])
 
 

@@ -47,7 +47,6 @@ def test_a_word_is_hidden_and_every_number_is_of_that_input(bert: Bert) -> None:
     assert masked.original == best.originals[0]
     np.testing.assert_allclose(masked.probabilities, best.probabilities[0], atol=1e-5)
     logits = bert.module.nsp_logits(trace.hidden_states[-1][None])
-    assert glance.pair is not None
     assert glance.pair.probability == pytest.approx(float(torch.softmax(logits[0], -1)[0].detach()))
 
 

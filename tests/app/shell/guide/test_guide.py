@@ -34,7 +34,6 @@ def _script(name: str) -> None:
 
     state.begin_run()
     lesson = guide.current()
-    assert lesson is not None
     assert lesson.name == name
 
     def page() -> None:
@@ -96,7 +95,6 @@ def test_each_question_is_answered_on_both_texts(name: str, again: str) -> None:
     """Twice wrongly, then rightly; the page of a covered step is not drawn before."""
     name += again
     lesson = catalogue.find(name)
-    assert lesson is not None
     bert = cache.bert("default")
     for texts in ((lesson.text_a, lesson.text_b), (lesson.other_a, lesson.other_b)):
         app = opened(name, *texts)
@@ -359,7 +357,6 @@ def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> 
         for at, code in enumerate(languages()):
             monkeypatch.setattr(in_class, "learner", lambda at=at: f"learner {at}")
             lesson = catalogue.find(name, code)
-            assert lesson is not None
             picked = lesson.steps[number - 1].choices[1].text
             more = {"lesson_step": str(number), "lesson_language": code}
             answer(entered(opened(name, lesson.text_a, **more)), picked)
@@ -367,7 +364,6 @@ def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(kept.learners()) == len(languages()) > 2
     for code in languages():
         lesson = catalogue.find(name, code)
-        assert lesson is not None
         choice = lesson.steps[number - 1].choices[1]
         read = [one.in_language(code) for one in given]
         (wrong,) = misconceptions(read)
@@ -378,7 +374,6 @@ def test_an_answer_is_one_in_every_language(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_heads_are_named_in_every_language(monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = catalogue.find("many-heads", "zh")
-    assert lesson is not None
     places = [
         place
         for place, step in enumerate(lesson.steps, start=1)
@@ -406,7 +401,6 @@ CODES = ["en", *(pytest.param(code, marks=pytest.mark.exhaustive) for code in ("
 def test_nothing_of_a_covered_page_is_there_before_check(name: str, code: str) -> None:
     """The page is not run: no text, table, chart or file of it; a cover is there instead."""
     lesson = catalogue.find(name, code)
-    assert lesson is not None
     app = opened(name, lesson.text_a, lesson.text_b, lesson_language=code)
     for step in lesson.steps:
         texts = (

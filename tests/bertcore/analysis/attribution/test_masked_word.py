@@ -104,8 +104,6 @@ def test_random_weights_from_the_head_down(bert: Bert) -> None:
     assert check.chance == pytest.approx(1.96 / 12**0.5)
     drawn = untrained(bert, 1)
     head = copy.deepcopy(bert.module)
-    assert head.mlm is not None
-    assert drawn.module.mlm is not None
     head.mlm.load_state_dict(drawn.module.mlm.state_dict())
     for number, twin in ((0, Bert(head, bert.tokenizer)), (3, drawn)):
         other = attribute_word(twin, trace, PLACE, check.word, steps=20).shares

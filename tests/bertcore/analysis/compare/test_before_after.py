@@ -23,7 +23,6 @@ def test_the_same_run_twice_is_no_change(bert: Bert) -> None:
     assert (found.hidden_change == 0).all()
     assert (found.attention_change == 0).all()
     assert found.next_before == found.next_after
-    assert found.next_before is not None
     assert found.next_before.is_next == pytest.approx(bert.next_sentence(A, B).is_next, abs=1e-6)
     assert [shift.divergence for shift in found.shifts] == [0, 0]
     assert all(np.array_equal(shift.before, shift.after) for shift in found.shifts)
@@ -51,8 +50,6 @@ def test_after_is_what_a_network_with_the_heads_zeroed_says(bert: Bert) -> None:
             sum(p * np.log(p / dict(after)[word]) for word, p in before), abs=1e-5
         )
     assert [shift.position for shift in found.shifts] == [3, 10]
-    assert found.next_before is not None
-    assert found.next_after is not None
     assert found.next_before.is_next == pytest.approx(bert.next_sentence(A, B).is_next, abs=1e-6)
     assert found.next_after.is_next == pytest.approx(other.next_sentence(A, B).is_next, abs=1e-6)
 

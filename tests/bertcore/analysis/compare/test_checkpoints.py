@@ -122,8 +122,6 @@ def test_pretraining_heads_are_transformers(folders: dict[str, Path]) -> None:
     trace = bert.trace(MASKED, B)
     _, out = theirs("BertForPreTraining", folders["start"], trace)
     following, word = (decisions.of(kind) for kind in ("next", "word"))
-    assert following is not None
-    assert word is not None
     found = layer_decisions(following, trace, bert.device)
     np.testing.assert_allclose(found.logits[-1, 0], out.seq_relationship_logits[0], atol=1e-5)
     assert found.names == NEXT_LABELS
@@ -154,7 +152,6 @@ def test_a_missing_head_is_borrowed(folders: dict[str, Path]) -> None:
     found = compare_text(first, second, traces, asked)
     assert [question.kind for question, _, _ in found.answers] == ["class", "next", "word"]
     _, borrowed, own = found.answers[0]
-    assert borrowed is not None
     assert own is not None
     decision = two.of("class")
     assert decision is not None
@@ -173,8 +170,6 @@ def test_the_same_twice_differs_nowhere(folders: dict[str, Path]) -> None:
     assert found.divergence is not None
     assert (found.divergence == 0).all()
     _, left, right = found.answers[0]
-    assert left is not None
-    assert right is not None
     np.testing.assert_array_equal(left.logits, right.logits)
     many = compare_layers(first, second, [Sentence(A, B), A])
     assert (np.diagonal(many.similarity.cka) == 1).all()
@@ -186,7 +181,6 @@ def test_answers_at_one_place_are_those_of_the_text(folders: dict[str, Path]) ->
     traces = (first.trace(MASKED, B), second.trace(MASKED, B))
     found = compare_text(first, second, traces, questions(first, second, (one, two)))
     _, left, right = next(answers for answers in found.answers if answers[0].kind == "word")
-    assert left is not None
     assert right is not None
     compared = compare_answers(first, second, MASKED, B, question="word", place=1)
     assert compared == found.compared("word", 1)

@@ -55,8 +55,6 @@ def one_at_a_time(bert: Bert, changes: Changes, word: str) -> dict[str, np.ndarr
             off = replace(changes, heads_off=changes.heads_off | {(layer, head)})
             after = bert.trace(A, B, changes=off)
             found = compare_runs(bert, before, after)
-            assert found.next_before is not None
-            assert found.next_after is not None
             out["word"][layer, head] = log_p(after) - log_p(before)
             out["divergence"][layer, head] = found.shifts[1].divergence
             is_next = found.next_after.is_next - found.next_before.is_next

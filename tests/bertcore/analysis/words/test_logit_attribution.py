@@ -36,7 +36,6 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
             else:
                 make(name, folder)
             bert = load(folder, device="cpu")
-            assert isinstance(bert, Bert)
             texts = (TEXT.format(bert.tokenizer.mask_token), PAIR)
             trace = bert.trace(*texts[: 1 + (bert.config.type_vocab_size > 1)])
             made[name] = (bert, trace, trace.input_ids.index(bert.tokenizer.mask_id))
@@ -109,7 +108,6 @@ def share_by_difference(bert: Bert, trace: Trace, mask: int, head: int, word_id:
         (block.feed_forward.norm, parts.feed_forward_sum[mask]),
     ]
     for norm, summed in norms:
-        assert norm is not None
         vector = (vector - vector.mean()) / summed.double().std(correction=0)
         vector = vector * norm.weight.detach().double()
     dense = mlm.dense(trace.hidden_states[-1, mask]).detach().double()

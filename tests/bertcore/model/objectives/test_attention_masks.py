@@ -37,7 +37,6 @@ def test_the_masks_of_five_tokens() -> None:
 def test_causal_labels_are_the_next_tokens() -> None:
     row = row_of(20)
     found = causal(row)
-    assert found.allowed is not None
     np.testing.assert_array_equal(found.input_ids, row.ids)
     np.testing.assert_array_equal(found.labels[:-1], row.ids[1:])
     assert found.labels[-1] == IGNORED

@@ -113,7 +113,6 @@ def test_truncation_tells_what_was_cut(tokenizer: Tokenizer) -> None:
     assert whole.truncation is None
     short = tokenizer.encode(text, pair, max_length=len(whole) - 2)
     cut = short.truncation
-    assert cut is not None
     assert cut.num_tokens_before == len(whole)
     assert (cut.num_cut_a + cut.num_cut_b, cut.num_cut) == (2, 2)
     assert cut.cut_from_b is None
@@ -123,11 +122,9 @@ def test_truncation_tells_what_was_cut(tokenizer: Tokenizer) -> None:
         f"tokens of text A (from character {cut.cut_from_a}) were left out."
     )
     one = tokenizer.encode(text, pair, max_length=len(whole) - 1).truncation
-    assert one is not None
     assert "the last 1 token of text A" in one.sentence()
     assert one.sentence().endswith("was left out.")
     both = tokenizer.encode(text, pair, max_length=5).truncation
-    assert both is not None
     assert " and the last " in both.sentence()
 
 

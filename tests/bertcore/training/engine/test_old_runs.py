@@ -98,7 +98,6 @@ def test_a_fine_tuning_of_0_1_0_resumes(old: Path) -> None:
     made_by = json.loads((folder / "finetune.json").read_text(encoding="utf-8"))["versions"]
     steps: list[int] = []
     report = resume_experiment(folder).run(on_progress=lambda _, told: steps.append(told.step))
-    assert report is not None
     assert steps[0] == 6  # it had been stopped after step 5
     assert report["best"]["num_steps"] == 12
     (run,) = (folder / "runs").iterdir()
@@ -120,7 +119,6 @@ def test_the_runs_of_e3c29e99_resume(later_old: Path) -> None:
     assert_same_lines(run / "metrics.jsonl", later_old / "pretraining.jsonl", made_by)
     steps: list[int] = []
     report = resume_experiment(folder).run(on_progress=lambda _, told: steps.append(told.step))
-    assert report is not None
     assert (steps[0], report["best"]["num_steps"]) == (6, 12)
     (trial,) = (folder / "runs").iterdir()
     assert_same_lines(trial / "metrics.jsonl", later_old / "finetuning.jsonl", made_by)

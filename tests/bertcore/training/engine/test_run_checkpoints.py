@@ -43,7 +43,6 @@ def test_the_newest_checkpoints_are_kept_and_open_anywhere(tmp_path: Path) -> No
         save(run, step, keep=3)
     assert names(run) == ["step-10", "step-20", "step-100"]
     state = run.load_checkpoint()
-    assert state is not None
     assert state["step"] == 100
     expected = tiny_bert(seed=100).module.state_dict()
     assert all(torch.equal(state["network"][name], value) for name, value in expected.items())
@@ -57,7 +56,6 @@ def test_the_best_is_kept_beside_the_newest(tmp_path: Path) -> None:
     for step, loss in losses.items():
         save(run, step, loss=loss)
         best = run.best_checkpoint()
-        assert best is not None
         kept[step] = (best.name, names(run))
     assert kept[1] == ("step-1", ["step-1"])
     assert kept[3] == ("step-2", ["step-2", "step-3"])
@@ -77,7 +75,6 @@ def test_half_a_checkpoint_is_none_and_goes(tmp_path: Path) -> None:
     for name in (".step-12.partial", "..step-12.partial.x1y2", "step-x"):
         (tmp_path / "checkpoints" / name).mkdir()
     state = run.load_checkpoint()
-    assert state is not None
     assert state["step"] == 5
     run.tidy_checkpoints(step=5, keep=2)
     assert not list((tmp_path / "checkpoints").glob(".*"))
@@ -117,7 +114,6 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path: Path, name: str, how: str
     damage(newest / name, how)
     told: list[tuple[Path, str]] = []
     state = run.load_checkpoint(on_damage=lambda *damaged: told.append(damaged))
-    assert state is not None
     assert state["step"] == 5
     ((folder, reason),) = told
     assert (folder, bool(reason), "\n" in reason) == (newest, True, False)

@@ -38,7 +38,6 @@ def other_process(folder: Path) -> Iterator[subprocess.Popen[str]]:
         [sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True
     )
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process
     finally:
@@ -54,7 +53,6 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_process_at_a_time_and_a_kill_frees_it(tmp_path: Path) -> None:
     with other_process(tmp_path) as process:
         holder = lock_holder(tmp_path)
-        assert holder is not None
         assert (holder.pid, holder.host) == (process.pid, socket.gethostname())
         assert holder.started is not None
         assert abs((datetime.now(UTC) - holder.started).total_seconds()) < 60
@@ -67,7 +65,6 @@ def test_one_process_at_a_time_and_a_kill_frees_it(tmp_path: Path) -> None:
         assert lock_holder(tmp_path) is None
         with lock_run(tmp_path):
             own = lock_holder(tmp_path)
-            assert own is not None
             assert own.pid == os.getpid()
         assert lock_holder(tmp_path) is None
 

@@ -76,7 +76,6 @@ def killed(folder: Path, num_processes: int, script: Path, **more: Any) -> Path:
     assert launch(num_processes, script, out).returncode != 0
     (run,) = (out / "runs").iterdir()
     state = load_state(run)
-    assert state is not None
     assert state["position"]["step"] == 6  # the end of the first epoch; step 10 was lost
     assert not (run / "result.json").exists()
     return out
@@ -122,7 +121,6 @@ def assert_close_weights(checkpoint: Path, expected: Path) -> None:
 def test_a_killed_run_goes_on_in_one_process_or_in_two(tmp_path: Path) -> None:
     """Whoever began it: two end what two began, one what two began, two what one began."""
     whole = make_still(tmp_path / "whole", keep_epochs=True).run()
-    assert whole is not None
     assert whole["best"]["num_steps"] == 18
     by_two = killed(tmp_path / "by-two", 2, tmp_path / "kill.py", keep_epochs=True)
     shutil.copytree(by_two, tmp_path / "copy" / "out")

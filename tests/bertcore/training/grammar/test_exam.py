@@ -92,7 +92,6 @@ def test_weights_that_are_no_numbers_are_no_score() -> None:
 
 def test_a_run_takes_our_pairs_where_it_can_read_them() -> None:
     shipped = load("default", device="cpu")
-    assert isinstance(shipped, Bert)
     network, tokenizer = shipped.module, shipped.tokenizer
     network.train()
     accuracy = PretrainingExam(tokenizer, 512).accuracy(network)

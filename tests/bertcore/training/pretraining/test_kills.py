@@ -45,12 +45,10 @@ class Server:
     def run(self, words: list[str], **kill: Any) -> tuple[int, list[int] | None]:
         """Return the exit code, and the calls in all and while saving; none after a kill."""
         self._write({"words": words, **kill})
-        assert self._process.stdout is not None
         answer = json.loads(self._process.stdout.readline())
         return answer["code"], answer["counts"]
 
     def _write(self, request: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
 
@@ -89,7 +87,6 @@ def test_eleven_kills_change_nothing(server: Server, start: list[str], tmp_path:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     code, counts = server.run([*start, str(whole)])
     assert code == 0
-    assert counts is not None
     calls, calls_of_a_save = counts[0], counts[1] * 3 // STEPS
 
     chance = random.Random(20)

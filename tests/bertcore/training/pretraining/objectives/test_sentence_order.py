@@ -17,7 +17,6 @@ HEADS = frozenset({"pooler", "mlm", "sop"})
 def test_the_checkpoint_tells_the_order_and_shares_its_layers(tmp_path: Path) -> None:
     run = build(tmp_path, "mlm+sop", steps=2, evaluate_rows=500)
     scores = run.run()
-    assert scores is not None
     assert isinstance(scores, ObjectiveScores)
     assert scores.masked is not None
     # Its own pairs give another masked-word loss than the rows by which objectives are compared.

@@ -93,14 +93,11 @@ def test_spans_have_the_share_and_random_tokens_are_from_the_text() -> None:
 def test_the_head_is_kept_with_the_checkpoint(tmp_path: Path) -> None:
     run = build(tmp_path, "span-sbo", steps=2)
     scores = run.run()
-    assert scores is not None
     assert {"span_loss", "sbo_loss", "sbo_top1", "mlm_loss"} <= scores.to_dict().keys()
     folder = run.folder.checkpoints()[-1]
     stored = load_file(folder / HEAD_FILE)
-    assert run.companion is not None
     for name, tensor in run.companion.state_dict().items():
         assert torch.equal(stored[name], tensor)
     bert = load(folder, device="cpu")
     assert bert.fill_mask("the [MASK] runs", top_k=1)
-    assert bert.report is not None
     assert not bert.report.unexpected
