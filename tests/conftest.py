@@ -32,7 +32,7 @@ from tests.support.doctests import Doctests
 from tests.support.durations import Durations, Record
 
 if TYPE_CHECKING:
-    from bertcore import Bert
+    from bertcore import Bert, Trace
 
 settings.register_profile("no deadline", deadline=None)  # a slow machine is no finding
 settings.load_profile("no deadline")
@@ -143,6 +143,20 @@ def bert() -> "Bert":
     from tests.support.tiny import tiny_bert
 
     return tiny_bert()
+
+
+@pytest.fixture(scope="module")
+def trace(bert: "Bert") -> "Trace":
+    """What it does with two sentences."""
+    return bert.trace("The river bank was steep.", "It had rained.")
+
+
+@pytest.fixture(scope="module")
+def causal() -> "Bert":
+    """A random BERT whose tokens attend to earlier ones; it has a head for words alone."""
+    from tests.support.tiny import causal_bert
+
+    return causal_bert()
 
 
 @pytest.fixture(scope="module")

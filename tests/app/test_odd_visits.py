@@ -16,16 +16,7 @@ from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell.state import Field
 from tests.support.browser.hostile import LONG, MARKUP, NOT_SEEN, SCRIPT, SIGNS
 from tests.support.exhaustive import spread
-from tests.support.opened import (
-    PAIR,
-    QUICK,
-    alerts,
-    complaints,
-    ok,
-    page_of,
-    said,
-    with_results,
-)
+from tests.support.opened import PAIR, QUICK, alerts, complaints, ok, page_of, said, with_results
 from tests.support.tiny import tiny_bert
 
 

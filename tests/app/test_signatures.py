@@ -8,17 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from app.navigation import DOOR, PAGES
 from bertcore import load
 from bertcore.model.architecture.families import CAPABILITIES, Capability
-from bertcore.training.tasks.model import start_task_model
 from tests.support import tiny_tasks
 from tests.support.browser.wording import wrong_words
 from tests.support.exhaustive import all_but, spread
 from tests.support.opened import charts, opener, said
+from tests.support.rigged_models import started
 from tests.support.tiny import causal_bert, tiny_bert
 from tests.support.tiny_families import make
 from tests.support.tiny_generic import make_generic
@@ -28,9 +27,7 @@ from tests.support.tiny_others import make_other, make_other_task
 def causal_classifier(folder: Path) -> None:
     """It decides by the last token."""
     base = causal_bert().save(folder.with_name("base"))
-    generator = torch.Generator().manual_seed(1)
-    labels = ("bad", "good")
-    start_task_model(base, task="classify", labels=labels, generator=generator).save(folder)
+    started(base, labels=("bad", "good")).save(folder)
 
 
 MADE: dict[str, tuple[str, Callable[[Path], object]]] = {

@@ -30,9 +30,7 @@ FORMS = [("tiny", True), ("tiny", False), ("default", True), ("default", False)]
 
 @cache
 def shipped() -> Bert:
-    bert = bertcore.load("default", device="cpu")
-    assert isinstance(bert, Bert)
-    return bert
+    return bertcore.load("default", device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +241,6 @@ def test_bert_at_a_glance_is_walked_and_each_part_leads_on(open_file: Opener) ->
         (0.95, 0.87, "Masked words", "hidden="),
     ):
         box = plane.bounding_box()
-        assert box is not None
         plane.click(position={"x": x * box["width"], "y": y * box["height"]})
         expect(page.get_by_role("heading", name=heading)).to_be_focused()
         expect(page).to_have_url(re.compile(in_address))

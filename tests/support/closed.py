@@ -30,3 +30,11 @@ def closed(
         policies.policy.cache_clear()
         visits.end_all()
         visits._make_root.cache_clear()
+
+
+def be(monkeypatch: pytest.MonkeyPatch, folder: Path) -> visits.Visit:
+    """Become the visitor whose files are in a folder: AppTest has no cookies."""
+    folder.mkdir(exist_ok=True)
+    visit = visits.Visit(folder)
+    monkeypatch.setattr(visits, "current", lambda: visit)
+    return visit

@@ -3,9 +3,12 @@
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 from bertcore.training.evaluation.metrics import Scores
+from bertcore.training.finetuning import Settings, make_settings
 from bertcore.training.tasks import TaskModel, read_task_data, score_model
+from bertcore.training.tasks.task_data import TaskData
 
 GOOD = ("good", "new", "milk", "paris", "cat")
 BAD = ("bad", "old", "fish", "berlin", "dog")
@@ -111,17 +114,24 @@ WRITERS = {
 """For each task that a tiny network can learn: what writes a file for it, and its ending."""
 
 
-def scores_on(path: Path, model: TaskModel, *, max_length: int) -> Scores:
-    """Return a model's scores on a file, read with its own labels."""
-    data = read_task_data(
-        path,
-        model.task,
-        model.tokenizer,
-        max_length=max_length,
-        labels=model.labels,
-        is_train=False,
-    )
-    return score_model(model.module, data, model.task).scores
+def quick_settings(
+    checkpoint: Path | str, train: Path, dev: Path | None = None, **more: Any
+) -> Settings:
+    """Return settings of a small fine-tuning; `more` are of `make_settings`."""
+    usual = {"task": "classify", "epochs": 1, "batch_size": 8, "max_seq_length": 48}
+    more = {**usual, "device": "cpu", **more}
+    return make_settings(checkpoint=str(checkpoint), train=train, dev=dev, **more)
+
+
+def data_of(path: Path, model: TaskModel, *, max_length: int = 48, **options: Any) -> TaskData:
+    """Read a file for a model: with its task, tokenizer and labels."""
+    options = {"labels": model.labels or None, "is_train": False, **options}
+    return read_task_data(path, model.task, model.tokenizer, max_length=max_length, **options)
+
+
+def scores_on(path: Path, model: TaskModel, *, max_length: int = 48) -> Scores:
+    """Return a model's scores on a file."""
+    return score_model(model.module, data_of(path, model, max_length=max_length), model.task).scores
 
 
 TABLES = {

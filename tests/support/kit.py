@@ -17,9 +17,9 @@ from tests.support.made_once import made_once
 from tests.support.tiny_families import DISTILBERT, SHAPE
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _WORDS = "the food was cold but our waiter friendly river bank john smith lives in paris"
-WORDS = [*SPECIAL, *_LETTERS, *".,!?'-", *(f"##{c}" for c in _LETTERS), *_WORDS.split()]
+WORDS = [*SPECIAL, *LETTERS, *".,!?'-", *(f"##{c}" for c in LETTERS), *_WORDS.split()]
 TEXT = "the food was [MASK] but our waiter lives in paris."
 
 
@@ -61,7 +61,7 @@ def put(folder: Path, name: str, value: object) -> None:
 def edit(folder: Path, name: str = "config.json", /, **fields: Any) -> None:
     """Change fields of a JSON file; None removes one."""
     values = json.loads((folder / name).read_text(encoding="utf-8")) | fields
-    put(folder, name, {k: v for k, v in values.items() if v is not None})
+    put(folder, name, {k: v for k, v in values.items() if v is not None or k not in fields})
 
 
 def state(folder: Path) -> dict[str, Tensor]:
@@ -124,5 +124,4 @@ def assert_same_states(folder: Path, name: str, text: str = TEXT) -> bertcore.Mo
 
 def sentences(model: bertcore.Model) -> str:
     """Return the load report as one text."""
-    assert model.report is not None
     return "\n".join(model.report.sentences())

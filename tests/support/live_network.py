@@ -20,12 +20,10 @@ Case = tuple[str, str | None]
 ADDRESS = "http://live.test/"
 
 IN_NODE = """
-import { readFileSync, writeFileSync } from "node:fs";
 import { compute } from "./tests/support/live_network";
-const { cases, isFast } = JSON.parse(readFileSync("asked.json", "utf8"));
-const found = await compute(new Uint8Array(readFileSync("weights.bin")), cases, isFast);
-writeFileSync("read.json", found.read);
-writeFileSync("arrays.bin", new Uint8Array(await found.arrays.arrayBuffer()));
+const weights = new Uint8Array(readFileSync("weights.bin"));
+const { read: found, arrays } = await compute(weights, given.cases, given.isFast);
+writeFileSync("arrays.bin", new Uint8Array(await arrays.arrayBuffer()));
 """
 
 IN_PAGE = """
@@ -56,12 +54,12 @@ def compute(
     A browser computes, or Node.js; in WebAssembly (`is_fast`), or in the plain form.
     """
     (folder / "weights.bin").write_bytes(pack_weights(bert, stored))
-    (folder / "asked.json").write_text(json.dumps({"cases": cases, "isFast": is_fast}))
+    asked = {"cases": cases, "isFast": is_fast}
     if browser is None:
-        run_typescript(IN_NODE, folder)
-        read = (folder / "read.json").read_text(encoding="utf-8")
+        read = run_typescript(IN_NODE, folder, asked)
         arrays = (folder / "arrays.bin").read_bytes()
     else:
+        (folder / "asked.json").write_text(json.dumps(asked))
         read, arrays = _in_page(folder, browser)
     return _with_arrays(bert, json.loads(read), np.frombuffer(arrays, np.float32))
 

@@ -3,11 +3,12 @@
 Where the variable BERTSCOPE_NODE is `required`, tests fail without it in place of being skipped.
 """
 
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -38,16 +39,25 @@ def run_node(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_typescript(source: str, folder: Path) -> None:
+def run_typescript(source: str, folder: Path, given: object = None) -> Any:
     """Run a script that imports modules as "./app/..." in `folder`, where it reads and writes.
 
-    AssertionError, with what it said, if the script fails.
+    It has `readFileSync`, `writeFileSync` and the value `given`, as of JSON; return what it calls
+    `found`. AssertionError, with what it said, if the script fails.
+    """
+    (folder / "given.json").write_text(json.dumps(given), encoding="utf-8")
+    source = f"""
+    import {{ readFileSync, writeFileSync }} from "node:fs";
+    const given = JSON.parse(readFileSync("given.json", "utf8"));
+    {source}
+    writeFileSync("found.json", JSON.stringify(typeof found === "undefined" ? null : found));
     """
     script = bundle_typescript(source, folder, "node")
     run = subprocess.run(
         [node(), script.name], cwd=folder, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
+    return json.loads((folder / "found.json").read_text(encoding="utf-8"))
 
 
 def bundle_typescript(source: str, folder: Path, platform: str) -> Path:

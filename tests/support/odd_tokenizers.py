@@ -9,7 +9,7 @@ import transformers
 
 from bertcore.model.tokenizer import LibraryTokenizer, Tokenizer, explain, open_tokenizer
 from tests.support.kit import WORDS as W
-from tests.support.kit import put
+from tests.support.kit import edit, put
 from tests.support.nasty_text import NASTY, PARAGRAPH
 from tests.support.tiny_families import byte_level_bpe, save_fast, unigram
 
@@ -109,9 +109,8 @@ def from_json(
     save_fast(fast, path)
     put(path, "tokenizer.json", content)
     put(path, "config.json", {"model_type": model_type})
-    file = path / "tokenizer_config.json"
     if model_type == "bert":
-        put(path, file.name, {**CLASS, **config})
+        put(path, "tokenizer_config.json", {**CLASS, **config})
     else:
-        put(path, file.name, {**json.loads(file.read_text()), **config})
+        edit(path, "tokenizer_config.json", **config)
     return path

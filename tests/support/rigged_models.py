@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from types import MethodType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -91,12 +92,24 @@ def linear_model(seed: int = 0) -> TaskModel:
     return model
 
 
+def started(
+    source: Path | str, task: str = "classify", *, is_large: bool = False, **options: Any
+) -> TaskModel:
+    """Start a model for a task, with the labels of LABELS if none are given, from a fixed seed.
+
+    A head is larger than at a start if `is_large`, biases too, so that mistakes show.
+    """
+    generator = torch.Generator().manual_seed(3)
+    options = {"labels": LABELS.get(task, ()), **options}
+    model = start_task_model(source, task=task, generator=generator, **options)
+    if is_large:
+        with torch.no_grad():
+            model.module.head.classifier.weight.normal_(generator=generator)
+            model.module.head.classifier.bias.normal_(generator=generator)
+    return model
+
+
 def save_task_checkpoint(folder: Path, task: str, *, seed: int = 1) -> Path:
     """Write a model with a large head on a checkpoint of its own folder; return its folder."""
     start = tiny_bert(seed=seed).save(folder / f"start-{seed}")
-    generator = torch.Generator().manual_seed(3)
-    model = start_task_model(start, task=task, labels=LABELS.get(task, ()), generator=generator)
-    with torch.no_grad():
-        for parameter in (model.module.head.classifier.weight, model.module.head.classifier.bias):
-            parameter.normal_(generator=generator)
-    return model.save(folder / task)
+    return started(start, task, is_large=True).save(folder / task)

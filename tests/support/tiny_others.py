@@ -201,9 +201,14 @@ def opened(folder: Path, **options: Any) -> OtherModel:
     return bert
 
 
+def both(class_name: str, folder: Path) -> tuple[OtherModel, PreTrainedModel]:
+    """Write a checkpoint; return it opened by us, and the model of `transformers`."""
+    model = make_other(class_name, folder)
+    return opened(folder), model
+
+
 def given(bert: OtherModel, *texts: str) -> dict[str, torch.Tensor]:
     """Return the inputs of `transformers` for texts, by the folder's own tokenizer."""
-    assert bert.report is not None
     tokenizer = transformers.AutoTokenizer.from_pretrained(bert.report.folder)
     inputs = dict(tokenizer(*texts, return_tensors="pt"))
     if not bert.config.type_vocab_size:

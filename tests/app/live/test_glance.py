@@ -32,24 +32,20 @@ def messages(bert: Bert, cases: list[Case], folder: Path) -> list[bytes]:
     settings = _settings(bert, "", PAGES, weights)
     shared = {name: settings[name] for name in ("kinds", "accent", "decoding")}
     (folder / "weights.bin").write_bytes(weights)
-    (folder / "look.json").write_text(json.dumps(settings["glance"] | shared | {"pages": {}}))
-    (folder / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
     run_typescript(
         """
-        import { readFileSync, writeFileSync } from "node:fs";
         import { wordToHide } from "./app/live/answers";
         import { glanceMessage } from "./app/live/glance";
         import { Reader } from "./app/live/reader";
         const reader = await Reader.open(new Uint8Array(readFileSync("weights.bin")));
-        const look = JSON.parse(readFileSync("look.json", "utf8"));
-        const cases = JSON.parse(readFileSync("cases.json", "utf8"));
-        cases.forEach(([first, second, hidden], number) => {
+        given.cases.forEach(([first, second, hidden], number) => {
           const question = { number, first, second, hidden, hiddenIn: [first, second] };
           const result = reader.read(question, () => wordToHide(reader, first, second));
-          writeFileSync(`${number}.bin`, glanceMessage(reader, result, look));
+          writeFileSync(`${number}.bin`, glanceMessage(reader, result, given.look));
         });
         """,
         folder,
+        {"cases": cases, "look": settings["glance"] | shared | {"pages": {}}},
     )
     return [(folder / f"{number}.bin").read_bytes() for number in range(len(cases))]
 
@@ -107,7 +103,6 @@ def test_the_message_is_that_of_python(name: str, tmp_path: Path) -> None:
         bert = tiny_bert()
     else:
         bert = Bert(tiny_network(heads=ALL_HEADS - ALL_HEADS), tiny_tokenizer())
-    assert isinstance(bert, Bert)
     cases = [*USUAL, *((first, second, []) for first, second in pairwise(NASTY[::6]))]
     for (first, second, places), found in zip(cases, messages(bert, cases, tmp_path), strict=True):
         header, blocks = opened(found)
@@ -131,7 +126,6 @@ def test_the_message_is_that_of_python(name: str, tmp_path: Path) -> None:
 
 def test_the_hidden_word_is_that_of_the_app(tmp_path: Path) -> None:
     bert = bertcore.load("default", device="cpu")
-    assert isinstance(bert, Bert)
     long = PARAGRAPH * 2
     cases: list[Case] = [(long, None, None), ("unhappily. " * 30, long, None), (A, B, None)]
     for (first, second, _), found in zip(cases, messages(bert, cases, tmp_path), strict=True):
@@ -143,15 +137,8 @@ def test_the_hidden_word_is_that_of_the_app(tmp_path: Path) -> None:
 def test_percentages_are_those_of_python(tmp_path: Path) -> None:
     shares = [0, 1, 0.5, 0.123456, 0.00042, 0.99958, 1e-9, 1 - 1e-9, 0.000999, 0.001, 0.0094999]
     shares += [0.9154, 0.0846, 0.01, 0.99, 0.999, 0.00009999]
-    (tmp_path / "cases.json").write_text(json.dumps(shares))
-    run_typescript(
-        """
-        import { readFileSync, writeFileSync } from "node:fs";
-        import { finePercent } from "./app/live/glance";
-        const shares = JSON.parse(readFileSync("cases.json", "utf8"));
-        writeFileSync("found.json", JSON.stringify(shares.map(finePercent)));
-        """,
-        tmp_path,
+    script = (
+        'import { finePercent } from "./app/live/glance"; const found = given.map(finePercent);'
     )
-    percents = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    percents = run_typescript(script, tmp_path, shares)
     assert percents == [percent(share) for share in shares]

@@ -1,6 +1,5 @@
 """Lessons of a static site: answers and verdicts in TypeScript against those of `bertcore`."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,13 +34,12 @@ TEXTS: list[Case] = [
     (" ".join(PARAGRAPH.split()[:45]), "It ends."),
 ]
 COMPUTE = """
-import { readFileSync, writeFileSync } from "node:fs";
 import { answerOf, NAMES, NotShown } from "./app/live/answers";
 import { judge, optionsOf, said } from "./app/live/lesson";
 import { Reader } from "./app/live/reader";
 import { filled } from "./app/live/wording";
 const reader = await Reader.open(new Uint8Array(readFileSync("weights.bin")));
-const { cases, language } = JSON.parse(readFileSync("cases.json", "utf8"));
+const { cases, language } = given;
 const answered = cases.map(({ step, first, second, chosen }) => {
   try {
     const found = answerOf(reader, step.answer, step.given, first, second);
@@ -56,7 +54,7 @@ const answered = cases.map(({ step, first, second, chosen }) => {
     return { shown: said(error.said, language) };
   }
 });
-writeFileSync("answered.json", JSON.stringify({ answered, names: NAMES }));
+const found = { answered, names: NAMES };
 """
 
 
@@ -98,7 +96,6 @@ def _chosen(step: Step, found: Found) -> list[str | float]:
 @pytest.mark.parametrize("code", all_but(["en"], [*languages()]))
 def test_answers_and_verdicts_are_those_of_python(code: str, tmp_path: Path) -> None:
     bert = bertcore.load("default", device="cpu")
-    assert isinstance(bert, Bert)
     theirs, asked = [], []
     for step, first, second, exported in _cases(bert, code):
         found = _answer(bert, step, (first, second), code)
@@ -107,9 +104,7 @@ def test_answers_and_verdicts_are_those_of_python(code: str, tmp_path: Path) -> 
         asked.append({"step": exported, "first": first, "second": second, "chosen": chosen})
     words = {"code": code, **languages()[code]}
     (tmp_path / "weights.bin").write_bytes(pack_weights(bert, "float32"))
-    (tmp_path / "cases.json").write_text(json.dumps({"cases": asked, "language": words}))
-    run_typescript(COMPUTE, tmp_path)
-    ours = json.loads((tmp_path / "answered.json").read_text(encoding="utf-8"))
+    ours = run_typescript(COMPUTE, tmp_path, {"cases": asked, "language": words})
     assert {*ours["names"]} == live_lessons.ANSWERS
     for case, found, (step, right, chosen) in zip(asked, ours["answered"], theirs, strict=True):
         where = (step.title, case["first"][:60], case["second"])
@@ -175,24 +170,19 @@ def same_text(ours: str, theirs: str, where: object) -> None:
 def test_numbers_are_written_as_in_python(tmp_path: Path) -> None:
     numbers = [0, 1, 0.5, 0.125, 0.375, 0.01234, 16384, 2.0, -0.25, 1e-5, 0.00012, 9.995, 12345.5]
     numbers += [0.085, 0.0999, 0.1, 0.105, 1234.5, -1234.5, 2.5e-7, 99.95, 1 / 3, 0.145, 1e6, 999.6]
-    (tmp_path / "numbers.json").write_text(json.dumps(numbers))
-    run_typescript(
+    found = run_typescript(
         """
-        import { readFileSync, writeFileSync } from "node:fs";
         import { written } from "./app/live/wording";
-        const numbers = JSON.parse(readFileSync("numbers.json", "utf8"));
-        const texts = numbers.map((one) => [written(one), written(one, true)]);
-        writeFileSync("written.json", JSON.stringify(texts));
+        const found = given.map((one) => [written(one), written(one, true)]);
         """,
         tmp_path,
+        numbers,
     )
-    found = json.loads((tmp_path / "written.json").read_text(encoding="utf-8"))
     assert found == [[written(number), written(number, in_percent=True)] for number in numbers]
 
 
 def test_a_site_has_the_lessons_that_its_pages_and_its_checkpoint_can_show() -> None:
     bert = bertcore.load("default", device="cpu")
-    assert isinstance(bert, Bert)
 
     def names(*pages: str) -> list[str]:
         return [*live_lessons.kept(bert, pages)]

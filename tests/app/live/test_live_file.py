@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import bertcore
 from app.live.live_file import PAGES, live_file
 from app.live.weights import pack_weights
 from bertcore import Bert
 from bertcore.model.tokenizer import AddedToken
-from tests.support.command_line import app
+from tests.support.command_line import invoke, refusal, succeed
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_vocabulary
 from tests.support.tiny_families import make
-
-runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 
 def test_the_file_asks_for_nothing_and_shows_hostile_words_as_text() -> None:
@@ -27,7 +24,6 @@ def test_the_file_asks_for_nothing_and_shows_hostile_words_as_text() -> None:
     bert = Bert(tiny_network(tiny_config()), bertcore.Tokenizer(words), name="<b>&\u202e")
     written = live_file(bert)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', written)
-    assert policy is not None
     assert "default-src 'none'" in policy[1]
     assert policy[1].count("unsafe") == policy[1].count("'wasm-unsafe-eval'") == 1
     assert not re.search(r'(src|href)="(?!data:)', written)
@@ -38,7 +34,6 @@ def test_the_file_asks_for_nothing_and_shows_hostile_words_as_text() -> None:
 
 def settings_of(written: str) -> dict[str, Any]:
     settings = re.search(r'id="settings">(.+?)</script>', written)
-    assert settings is not None
     found: dict[str, Any] = json.loads(settings[1])
     return found
 
@@ -46,14 +41,12 @@ def settings_of(written: str) -> dict[str, Any]:
 def test_the_examples_are_those_of_the_checkpoint() -> None:
     for name, text in (("zh", "我爱[MASK]习。"), ("default", "He opened the door")):
         bert = bertcore.load(name, device="cpu")
-        assert isinstance(bert, Bert)
         settings = settings_of(live_file(bert, source=name))
         assert settings["examples"][0]["first"].startswith(text)
 
 
 def test_a_fine_tuned_head_that_is_left_out_is_named() -> None:
     bert = bertcore.load("sentiment", device="cpu")
-    assert isinstance(bert, Bert)
     assert "what a fine-tuned head answers is left out" in live_file(bert)
     assert "<bdi>masked words and next sentence</bdi>" in live_file(tiny_bert())
 
@@ -72,10 +65,8 @@ def test_what_a_browser_does_not_compute_is_refused(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     folder, out = tiny_bert().save(tmp_path / "tiny"), tmp_path / "live.html"
-    line = ["export", "--live", str(out), "--checkpoint", str(folder), "--weights", "float32"]
-    done = runner.invoke(app, line)
-    assert done.exit_code == 0, done.output
-    assert "Open it in a browser" in done.stdout
+    words = ("--live", out, "--checkpoint", folder, "--weights", "float32")
+    assert "Open it in a browser" in succeed("export", *words)
     written = out.read_text(encoding="utf-8")
     assert "<title>BERT on your own sentence" in written
     assert settings_of(written)["pages"] == [*PAGES]
@@ -83,10 +74,8 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_the_command_writes_a_site_of_the_pages_that_are_named(tmp_path: Path) -> None:
     folder, out = tiny_bert().save(tmp_path / "tiny"), tmp_path / "new" / "site"
-    line = ["export", "--site", str(out), "--checkpoint", str(folder)]
-    done = runner.invoke(app, [*line, "--pages", "attention", "tokens"])
-    assert done.exit_code == 0, done.output
-    assert "lesson: From text to word pieces (13 of 14 steps)" in done.stdout
+    words = ("--site", out, "--checkpoint", folder, "--pages", "attention", "tokens")
+    assert "lesson: From text to word pieces (13 of 14 steps)" in succeed("export", *words)
     written = {path.name: path.read_bytes() for path in out.iterdir()}
     assert b"unsafe" not in written["index.html"].partition(b"<title>")[0]
     settings = settings_of(written["index.html"].decode())
@@ -119,18 +108,14 @@ def test_a_wrong_line_is_a_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here").mkdir()
-    done = runner.invoke(app, ["export", *line])
-    assert done.exit_code == 2
-    assert told in done.stderr
+    assert told in refusal("export", *line)
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
 
 
 def test_another_family_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "roberta"
     make("RobertaForMaskedLM", folder)
-    done = runner.invoke(
-        app, ["export", "--live", str(tmp_path / "a.html"), "--checkpoint", str(folder)]
-    )
+    done = invoke("export", "--live", tmp_path / "a.html", "--checkpoint", folder)
     assert done.exit_code == 2
     assert "Error:" in done.stderr
     assert not (tmp_path / "a.html").exists()

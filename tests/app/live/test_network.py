@@ -1,6 +1,5 @@
 """The network in TypeScript against `bertcore`: tokens, hidden states, attention, answers."""
 
-import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,8 @@ from tests.support.node import run_typescript
 from tests.support.tiny import tiny_bert, tiny_config
 
 READ = """
-import { readFileSync, writeFileSync } from "node:fs";
 import { Reader } from "./app/live/reader";
 const reader = await Reader.open(new Uint8Array(readFileSync("weights.bin")));
-const cases = JSON.parse(readFileSync("cases.json", "utf8"));
 """
 
 WORDS = PARAGRAPH.split()
@@ -50,15 +47,13 @@ def test_texts_are_split_as_in_python(lower: bool, accents: bool | None, tmp_pat
     cases += [*pairwise(texts)][::3]
     cases += [("", ""), (PARAGRAPH * 5, "a"), ("a b", PARAGRAPH * 9)]
     (tmp_path / "weights.bin").write_bytes(pack_weights(bert, "float32"))
-    (tmp_path / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
-    run_typescript(
+    found = run_typescript(
         f"""{READ}
-        const read = cases.map(([first, second]) => reader.wordpiece.encode(first, second));
-        writeFileSync("read.json", JSON.stringify(read));
+        const found = given.map(([first, second]) => reader.wordpiece.encode(first, second));
         """,
         tmp_path,
+        cases,
     )
-    found = json.loads((tmp_path / "read.json").read_text(encoding="utf-8"))
     for case, encoding in zip(cases, found, strict=True):
         same_encoding(encoding, tokenizer.encode(*case, max_length=512), case)
 
@@ -75,7 +70,6 @@ FORMS_OF_ARITHMETIC = [(name, is_fast) for name in ("tiny", "default") for is_fa
 def test_numbers_are_those_of_python(name: str, is_fast: bool, tmp_path: Path) -> None:
     """In WebAssembly and in the plain form that a browser without it computes."""
     bert = tiny_bert() if name == "tiny" else bertcore.load("default", device="cpu")
-    assert isinstance(bert, Bert)
     texts = [*NASTY, *random_texts(90)] if name == "tiny" else [*NASTY[4:40:6], WORDS[0]]
     cases: list[Case] = [(text, None) for text in texts] + [*pairwise(texts)][::2]
     for case, found in zip(cases, compute(bert, cases, tmp_path, is_fast=is_fast), strict=True):
@@ -132,7 +126,6 @@ def test_what_is_stored_in_less_is_near(stored: Stored, tmp_path: Path) -> None:
     """A rounded weight is off by at most half a step of its matrix."""
     bert = tiny_bert()
     (tmp_path / "weights.bin").write_bytes(pack_weights(bert, stored))
-    (tmp_path / "cases.json").write_text("[]")
     name = "bert.encoder.layer.0.intermediate.dense.weight"
     run_typescript(
         f"""{READ}

@@ -14,16 +14,10 @@ from app.screens.training import finetune_form
 from app.server import checkpoints, policy, visits
 from app.sources.run_folders import process as training_process
 from app.sources.run_folders import runs as training_runs
-from tests.support.closed import closed
+from tests.support.closed import be, closed
 from tests.support.opened import button, complaints, finish_jobs, ok, page_of, said
-from tests.support.tiny import tiny_bert
 
 TABLE = "text,label\n" + "the film was good,g\nthe film was bad,b\n" * 20
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "tiny")
 
 
 @pytest.fixture
@@ -39,20 +33,13 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, dict[str, Any]]
 
 
 @pytest.fixture(autouse=True)
-def visit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, saved: Path) -> Iterator[visits.Visit]:
+def visit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny: Path) -> Iterator[visits.Visit]:
     """A visitor of a server with one checkpoint, who may train for ten minutes."""
     st.cache_resource.clear()
     training_process._children.clear()
-    shutil.copytree(saved, tmp_path / "shared" / "law")
+    shutil.copytree(tiny, tmp_path / "shared" / "law")
     with closed(monkeypatch, tmp_path / "shared", **{policy.ALLOW_TRAINING: "10"}):
         yield be(monkeypatch, tmp_path / "visit")
-
-
-def be(monkeypatch: pytest.MonkeyPatch, folder: Path) -> visits.Visit:
-    folder.mkdir(exist_ok=True)
-    visit = visits.Visit(folder)
-    monkeypatch.setattr(visits, "current", lambda: visit)
-    return visit
 
 
 def form(**query: str) -> AppTest:
@@ -128,9 +115,9 @@ def test_one_run_at_a_time(
     assert not started
 
 
-def finetuned(folder: Path, saved: Path) -> Path:
+def finetuned(folder: Path, tiny: Path) -> Path:
     """Write what a fine-tuning leaves; its wrong examples hold a text."""
-    shutil.copytree(saved, folder)
+    shutil.copytree(tiny, folder)
     config = {"epochs": 1, "metric": None}
     values = {"task": "classify", "config": config, "learning_rates": [1e-3], "seeds": [1]}
     (folder / "finetune.json").write_text(json.dumps({**values, "checkpoint": "default"}))
@@ -147,10 +134,10 @@ def finetuned(folder: Path, saved: Path) -> Path:
 
 
 def test_what_others_learned_from_is_not_shown(
-    saved: Path, visit: visits.Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, visit: visits.Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = finetuned(visit.place("runs") / "mine", saved)
-    finetuned(tmp_path / "shared" / "theirs", saved)
+    own = finetuned(visit.place("runs") / "mine", tiny)
+    finetuned(tmp_path / "shared" / "theirs", tiny)
     at = ok(page_of("training", runs="own").run())
     assert at.selectbox(key="run").options == ["mine"]
     assert at.dataframe[0].value["text"].tolist() == ["a private text"]

@@ -1,6 +1,5 @@
 """Pages of a closed server: what a visitor names is looked up, and never becomes a path."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,28 +8,23 @@ import pytest
 import streamlit as st
 
 import bertcore
-from app.server import checkpoints, training, visits
+from app.server import checkpoints, training
 from app.server.checkpoints import NotOfferedError
 from bertcore.model.checkpoints import hub
 from bertcore.model.checkpoints.source import SHIPPED
 from tests.support.adapters import make_adapter
-from tests.support.closed import closed
+from tests.support.closed import be, closed
+from tests.support.kit import edit
 from tests.support.opened import complaints, ok, page_of, said
-from tests.support.tiny import tiny_bert
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "tiny")
 
 
 @pytest.fixture
-def shared(tmp_path: Path, saved: Path) -> Path:
+def shared(tmp_path: Path, tiny: Path) -> Path:
     """The folder of --checkpoints: one checkpoint, a run with a step, and links that lead out."""
     folder = tmp_path / "shared"
-    shutil.copytree(saved, folder / "law")
-    shutil.copytree(saved, folder / "run" / "checkpoints" / "step-5")
-    shutil.copytree(saved, tmp_path / "secret")
+    shutil.copytree(tiny, folder / "law")
+    shutil.copytree(tiny, folder / "run" / "checkpoints" / "step-5")
+    shutil.copytree(tiny, tmp_path / "secret")
     (folder / "out").symlink_to(tmp_path / "secret")
     (folder / "up").symlink_to(tmp_path)
     return folder
@@ -42,14 +36,6 @@ def server(monkeypatch: pytest.MonkeyPatch, shared: Path) -> Iterator[None]:
     with closed(monkeypatch, shared):
         be(monkeypatch, shared.parent / "visit")
         yield
-
-
-def be(monkeypatch: pytest.MonkeyPatch, folder: Path) -> visits.Visit:
-    """Become the visitor whose files are in a folder: AppTest has no cookies."""
-    folder.mkdir(exist_ok=True)
-    visit = visits.Visit(folder)
-    monkeypatch.setattr(visits, "current", lambda: visit)
-    return visit
 
 
 def not_offered(tmp_path: Path) -> list[str]:
@@ -124,10 +110,10 @@ def test_no_folder_of_runs_is_taken_from_a_visitor(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["saved/mine", "runs/mine", "runs/mine/checkpoints/step-5"])
 def test_what_was_made_here_has_a_name_for_its_visitor_alone(
-    place: str, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = be(monkeypatch, tmp_path / "mine")
-    shutil.copytree(saved, mine.folder / place)
+    shutil.copytree(tiny, mine.folder / place)
     name = checkpoints.name_of(mine.folder / place)
     assert name == f"own:{place}"
     assert checkpoints.place(name) == str(mine.folder / place)
@@ -138,35 +124,30 @@ def test_what_was_made_here_has_a_name_for_its_visitor_alone(
 
 
 def test_nothing_that_a_visitor_sends_is_a_checkpoint(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even a folder of their visit in which the copies of tables are, or a zip file."""
     mine = be(monkeypatch, tmp_path / "mine")
     for place in ("copies/a", "uploads/a/mine", "zips/a"):
-        shutil.copytree(saved, mine.folder / place)
+        shutil.copytree(tiny, mine.folder / place)
         with pytest.raises(NotOfferedError):
             checkpoints.place(f"own:{place}")
-    archive = shutil.make_archive(str(tmp_path / "shared" / "zipped"), "zip", saved)
+    archive = shutil.make_archive(str(tmp_path / "shared" / "zipped"), "zip", tiny)
     for source in (archive, "zipped.zip", "zipped"):
         with pytest.raises(NotOfferedError, match="on your own computer: `pip install bertscope`"):
             checkpoints.place(source)
     assert "your own opens on your own computer" in said(ok(page_of("inspect_checkpoint").run()))
 
 
-def test_an_adapter_opens_on_no_base_that_is_not_offered(
-    tmp_path: Path,
-) -> None:
+def test_an_adapter_opens_on_no_base_that_is_not_offered(tmp_path: Path) -> None:
     folder = tmp_path / "shared" / "adapter"
     make_adapter(tmp_path / "shared" / "law", folder, target_modules=["query"])
     name = checkpoints.name_of(folder)
     assert checkpoints.place(name) == str(folder)
     assert bertcore.load(checkpoints.place(name), device="cpu").config.hidden_size == 32
-    file = folder / "adapter_config.json"
-    values = json.loads(file.read_text(encoding="utf-8"))
     secret = str(tmp_path / "secret")
     for base in (secret, "google-bert/bert-base-uncased", str(tmp_path / "shared" / ".." / "law")):
-        changed = {**values, "base_model_name_or_path": base}
-        file.write_text(json.dumps(changed), encoding="utf-8")
+        edit(folder, "adapter_config.json", base_model_name_or_path=base)
         with pytest.raises(NotOfferedError, match="this server does not offer"):
             checkpoints.place(name)
         told = complaints(page_of("tokens", checkpoint=name).run())

@@ -23,7 +23,6 @@ from app.navigation import PAGES
 from tests.support.browser.running import ROOT, Running, running_app
 from tests.support.exhaustive import all_but
 from tests.support.session import Session, edits
-from tests.support.tiny import tiny_bert
 from tests.support.upload_client import UploadClient, request
 
 pytestmark = pytest.mark.slow
@@ -47,11 +46,6 @@ class Place(NamedTuple):
     def log(self) -> str:
         """All that the server wrote so far."""
         return self.server.log.read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "tiny")
 
 
 @pytest.fixture(scope="module")
@@ -506,12 +500,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("page", "query", "box", "name", "times"), all_but(REFUSED[:1], REFUSED))
 def test_of_a_file_that_a_page_refuses_the_sentence_alone_is_kept(
-    page: str,
-    query: str,
-    box: str,
-    name: str,
-    times: int,
-    trainer: Running,
+    page: str, query: str, box: str, name: str, times: int, trainer: Running
 ) -> None:
     """A visitor may have ten files in memory; each refused one would be another."""
     content = b"\xff\0" if page == "training" and "pretrain" in query else b"a," * 5000
@@ -539,11 +528,7 @@ SOUND = [
 
 @pytest.mark.parametrize(("page", "query", "box", "content"), all_but(SOUND[:1], SOUND))
 def test_a_file_goes_with_the_one_that_takes_its_place(
-    page: str,
-    query: str,
-    box: str,
-    content: bytes,
-    trainer: Running,
+    page: str, query: str, box: str, content: bytes, trainer: Running
 ) -> None:
     """From memory, of which a visitor has room for ten files, and from the disk."""
     name = "a.txt" if box == "corpus_upload" else "a.csv"

@@ -29,11 +29,6 @@ def _fresh():
     st.cache_resource.clear()
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return tiny_bert().save(tmp_path / "tiny")
-
-
 def test_store_makes_an_entry_once_for_many_threads():
     store = cache.Store(max_bytes=10**6, max_entries=9)
     made = []

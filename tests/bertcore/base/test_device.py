@@ -32,11 +32,7 @@ def test_a_gpu_is_called_by_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_flags_of_the_processor_decide(
-    monkeypatch: pytest.MonkeyPatch,
-    machine: str,
-    flags: set[str],
-    has_onednn: bool,
-    expected: bool,
+    monkeypatch: pytest.MonkeyPatch, machine: str, flags: set[str], has_onednn: bool, expected: bool
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: has_onednn)

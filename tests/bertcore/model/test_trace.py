@@ -15,11 +15,6 @@ from tests.support.tiny_others import make_other
 A, B = "The river bank was steep.", "It had rained."
 
 
-@pytest.fixture(scope="module")
-def trace(bert: Bert) -> Trace:
-    return bert.trace(A, B)
-
-
 def test_embeddings_sum_and_norm(bert: Bert, trace: Trace) -> None:
     e = trace.embeddings
     torch.testing.assert_close(e.sum, e.token + e.segment + e.position)

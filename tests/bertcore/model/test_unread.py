@@ -3,11 +3,10 @@
 import warnings
 
 import pytest
-from typer.testing import CliRunner
 
 from bertcore import load
 from bertcore.model.unread import find_unread
-from tests.support.command_line import app
+from tests.support.command_line import invoke
 
 CASES = [
     ("default", "我爱[MASK]习", "zh"),
@@ -35,7 +34,7 @@ def test_library_and_command_name_the_checkpoint_of_the_language(source, text, s
     with pytest.warns(UserWarning, match=name):
         load(source, device="cpu").fill_mask(text)
     with warnings.catch_warnings(action="error"):
-        told = CliRunner().invoke(app, ["fill-mask", text, "--checkpoint", source])
+        told = invoke("fill-mask", text, "--checkpoint", source)
     assert told.exit_code == 0
     assert told.stderr.count("Note:") == told.stderr.count(name) == 1
 
@@ -52,6 +51,5 @@ def test_a_word_or_two_are_told_by_the_command_alone():
     bert = load("default", device="cpu")
     texts = "The river rose, and the fisherman said: люблю, 我爱.", None
     found = find_unread(bert.tokenizer, bert.tokenize(*texts), texts)
-    assert found is not None
     assert (found.num_unknown, found.shipped, found.is_most) == (2, None, False)
     assert "2 of the" in found.sentence("[UNK]")

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from tests.support.cases import cases
 from tests.support.command_line import invoke, recipe, refusal
+from tests.support.kit import pickled
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -94,8 +93,7 @@ def test_a_zip_of_pickled_weights_is_fine_tuned_where_that_is_agreed_to(
     """With the same result as from the folder; also by a relative path, which stays valid."""
     folder, out = tmp_path / "folder", tmp_path / "out"
     shutil.copytree(files / "tiny", folder)
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
-    (folder / "model.safetensors").unlink()
+    pickled(folder)
     archive = Path(shutil.make_archive(str(tmp_path / "mine"), "zip", folder))
     line = words(files, out, "--checkpoint", os.path.relpath(archive), "--json")
     assert "--allow-pickle" in refusal(*line)

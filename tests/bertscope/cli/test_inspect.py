@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS
 from tests.support.command_line import refusal, succeed
+from tests.support.kit import pickled, state, store
 from tests.support.tiny import tiny_bert
 
 
@@ -41,15 +41,12 @@ def test_words_of_your_own_texts_are_guessed(tmp_path: Path) -> None:
 
 
 def test_names_from_strangers_are_no_markup(folder: Path) -> None:
-    file = folder / "model.safetensors"
-    save_file({**load_file(file), "[red]x[/nonsense]": torch.ones(2)}, file)
+    store(folder, {**state(folder), "[red]x[/nonsense]": torch.ones(2)})
     assert "[red]x[/nonsense] [2]" in succeed("inspect", "--checkpoint", folder)
 
 
 def test_a_pickle_needs_the_flag(folder: Path) -> None:
-    tensors = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    torch.save(tensors, folder / "pytorch_model.bin")
+    pickled(folder)
     line = ("inspect", "--checkpoint", folder)
     assert "--allow-pickle" in refusal(*line)
     assert "pytorch_model.bin" in succeed(*line, "--allow-pickle")

@@ -18,7 +18,7 @@ from bertscope.cli.commands import open_app
 from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.removed import COMMANDS, OPTIONS
 from tests.support.cases import cases
-from tests.support.command_line import app
+from tests.support.command_line import app, refusal
 from tests.support.run_python import run_python
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -152,17 +152,14 @@ def test_a_taken_port_is_one_sentence() -> None:
 
 @pytest.mark.parametrize("address", ["no.such.host.invalid", "203.0.113.7"])
 def test_an_address_that_is_not_ours_is_one_sentence(address: str) -> None:
-    result = runner.invoke(app, ["app", "--address", address])
-    assert result.exit_code == 2
-    assert address in result.stderr
-    assert "--address localhost" in result.stderr
+    said = refusal("app", "--address", address)
+    assert address in said
+    assert "--address localhost" in said
 
 
 def test_missing_streamlit_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    result = runner.invoke(app, [])
-    assert result.exit_code == 2
-    assert "pip install bertscope" in result.stderr
+    assert "pip install bertscope" in refusal()
 
 
 def test_missing_files_of_the_app_are_one_sentence(

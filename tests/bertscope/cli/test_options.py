@@ -13,13 +13,7 @@ from bertscope.cli.commands.finetune import finetune
 from bertscope.cli.commands.pretrain import pretrain
 from bertscope.cli.errors import SentenceGroup
 from bertscope.cli.main import build_app
-from bertscope.cli.options import (
-    Command,
-    chosen,
-    config_options,
-    field_docstrings,
-    refuse_options,
-)
+from bertscope.cli.options import Command, chosen, config_options, field_docstrings, refuse_options
 
 CONFIGS: tuple[Any, ...] = (
     DataConfig,

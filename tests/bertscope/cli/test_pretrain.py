@@ -28,14 +28,7 @@ from bertcore.training.pretraining import (
 from bertscope.cli.commands import pretrain
 from bertscope.cli.options import chosen
 from tests.support.cases import cases
-from tests.support.command_line import (
-    invoke,
-    metrics,
-    recipe,
-    refusal,
-    succeed,
-    words_of,
-)
+from tests.support.command_line import invoke, metrics, recipe, refusal, succeed, words_of
 from tests.support.exhaustive import all_but
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
@@ -276,7 +269,6 @@ def test_the_recipe_of_the_paper_is_berts_whole_one() -> None:
     assert paper.items() >= size.items()
     short = DataConfig.for_length(**chosen(DataConfig, dict(paper)))
     long = short.long_phase()
-    assert long is not None
     assert (short.batch_size, short.max_seq_length) == (256, 128)
     assert (long.batch_size, long.max_seq_length) == (256, 512)
 

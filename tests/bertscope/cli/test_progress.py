@@ -11,10 +11,7 @@ from bertscope.cli import main, progress
     ("seconds", "printed"), [(0, "explaining [rows]: 25%\nwriting\n"), (3600, "")]
 )
 def test_progress_is_printed_now_and_then_where_no_terminal_is(
-    seconds: int,
-    printed: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    seconds: int, printed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", seconds)
     with progress.stages() as on_stage:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from bertscope.cli.commands import open_app
 from tests.support.cases import cases
-from tests.support.command_line import app
+from tests.support.command_line import app, refusal
 
 runner = CliRunner()
 
@@ -85,9 +85,8 @@ def test_a_base_path_reaches_streamlit(started: Started) -> None:
     assert runner.invoke(app, ["app", "--base-path", "/user/ada/bert/"]).exit_code == 0
     assert started.command[-1] == "--server.baseUrlPath=user/ada/bert"
     for wrong in ("http://class.example.org/bert", "a//b", "a b", "a?b"):
-        result = runner.invoke(app, ["app", "--base-path", wrong])
-        assert result.exit_code == 2
-        assert "expected the path of the app's address alone" in result.stderr
+        said = refusal("app", "--base-path", wrong)
+        assert "expected the path of the app's address alone" in said
     assert runner.invoke(app, ["app"]).exit_code == 0
     assert not any("baseUrlPath" in word for word in started.command)
 
@@ -98,10 +97,9 @@ def test_a_key_file_is_read_as_editors_write_it(started: Started, tmp_path: Path
     assert runner.invoke(app, ["app", "--key-file", str(key)]).exit_code == 0
     assert stated(started)["KEY"] == "der Fluß fließt"
     key.write_bytes("der Fluß fließt".encode("latin-1"))
-    result = runner.invoke(app, ["app", "--key-file", str(key)])
-    assert result.exit_code == 2
-    assert "key.txt is not a text in UTF-8" in result.stderr
-    assert "der Flu" not in result.stderr
+    said = refusal("app", "--key-file", key)
+    assert "key.txt is not a text in UTF-8" in said
+    assert "der Flu" not in said
 
 
 def test_the_key_is_handed_over_in_a_pipe() -> None:

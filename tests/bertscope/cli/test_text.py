@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bertcore import Bert, load
+from bertcore import Bert
 from bertcore.analysis import layer_predictions, pair_answer, score_candidates
 from bertcore.model.network import ALL_HEADS
 from tests.support.cases import cases
@@ -17,11 +17,6 @@ from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
 A, B = "The river banks was steep.", "It had rained."
-
-
-@pytest.fixture(scope="module")
-def bert(tiny: Path) -> Bert:
-    return load(tiny, device="cpu")
 
 
 @pytest.fixture(scope="module")

@@ -47,9 +47,7 @@ def running_app(
     a `script` in place of the app's own and Streamlit's `settings`; `environ` has variables besides
     those of this process. RuntimeError, with what it said, if it does not start.
     """
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     url = f"http://localhost:{port}/{base_path}".rstrip("/")
     arguments = [*arguments, *(["--base-path", base_path] if base_path else [])]
     if script is None:
@@ -77,6 +75,13 @@ def running_app(
         finally:
             process.terminate()
             process.wait(timeout=START_SECONDS)
+
+
+def free_port() -> int:
+    """Return a port of this computer on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

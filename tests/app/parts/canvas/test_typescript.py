@@ -36,7 +36,6 @@ def weights() -> torch.Tensor:
 def test_numpy_reads_the_arrays_that_are_saved(tmp_path: Path) -> None:
     run_typescript(
         f"""
-        import {{ writeFileSync }} from "node:fs";
         import {{ npz }} from "./app/parts/canvas/saving/npz";
         const values = Float32Array.from({{ length: 24 }}, (_, k) => Math.sin(k) * 10 ** (k - 12));
         values[5] = NaN;
@@ -80,7 +79,6 @@ def test_a_message_of_transport_py_is_read(tmp_path: Path, weights: torch.Tensor
     (tmp_path / "sent.bin").write_bytes(transport.change(sent, heads=[1, 2]))
     run_typescript(
         """
-        import { readFileSync, writeFileSync } from "node:fs";
         import { asFlags, asFloats, changeHeader, encoder, inflateBlocks, isDeflated, unpack }
           from "./app/parts/canvas/shared/transport";
         const bytes = new Uint8Array(readFileSync("sent.bin"));
@@ -124,31 +122,27 @@ def test_a_drawn_mask_has_the_blocks_that_python_finds(tmp_path: Path) -> None:
     masks = torch.rand(30, 7, 7, generator=torch.Generator().manual_seed(1)) < 0.6
     masks[0], masks[1], masks[2] = True, False, torch.ones(7, 7).tril().bool()
     (tmp_path / "masks.bin").write_bytes(masks.numpy().astype(np.uint8).tobytes())
-    run_typescript(
+    found = run_typescript(
         """
-        import { readFileSync, writeFileSync } from "node:fs";
         import { blocksOf } from "./app/screens/what_if/blocks";
         const masks = new Uint8Array(readFileSync("masks.bin"));
         const mask = (k) => masks.subarray(k * 49, (k + 1) * 49);
         const found = Array.from({ length: 30 }, (_, k) => blocksOf(mask(k), 7));
-        writeFileSync("blocks.json", JSON.stringify(found));
         """,
         tmp_path,
     )
-    found = json.loads((tmp_path / "blocks.json").read_text())
     assert found == [[list(block) for block in blocks_of(mask)] for mask in masks]
 
 
 def test_python_reads_the_table_that_is_saved(tmp_path: Path) -> None:
     rows = [[token, number] for number, token in enumerate(TOKENS)]
     run_typescript(
-        f"""
-        import {{ writeFileSync }} from "node:fs";
-        import {{ csv }} from "./app/parts/canvas/saving/csv";
-        const rows = {json.dumps(rows)};
-        writeFileSync("table.csv", csv({{ columns: ["token", "place"], rows }}));
+        """
+        import { csv } from "./app/parts/canvas/saving/csv";
+        writeFileSync("table.csv", csv({ columns: ["token", "place"], rows: given }));
         """,
         tmp_path,
+        rows,
     )
     with (tmp_path / "table.csv").open(encoding="utf-8-sig", newline="") as lines:
         read = list(csv.reader(lines))

@@ -20,18 +20,9 @@ from app.parts.canvas.shared.view_options import read_options, write_options
 from app.plots import theme
 from app.screens.attention.page import head_sentence
 from bertcore import Trace
-from bertcore.analysis.heads.attention import (
-    attention_map,
-    attention_overview,
-    layer_attention,
-)
+from bertcore.analysis.heads.attention import attention_map, attention_overview, layer_attention
 from bertcore.analysis.heads.measures import measure_heads
 from tests.support.tiny import tiny_bert
-
-
-@pytest.fixture(scope="module")
-def pair() -> Trace:
-    return tiny_bert().trace("The river bank was steep.", "It had rained.")
 
 
 def read(message: bytes) -> tuple[dict[str, Any], list[bytes]]:
@@ -51,24 +42,28 @@ def read(message: bytes) -> tuple[dict[str, Any], list[bytes]]:
 
 @pytest.mark.parametrize("heads", [[2], [0, 3], []])
 def test_lines_send_the_shown_heads_as_bytes(
-    pair: Trace, heads: list[int], monkeypatch: pytest.MonkeyPatch
+    trace: Trace, heads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines, "SMALL", 0)
-    header, (codes, table, flags) = read(lines.message(layer_attention(pair, 1, heads), revision=7))
-    sent = heads or list(range(pair.attentions.shape[1]))
-    weights = pair.attentions[1][sent].numpy()
+    header, (codes, table, flags) = read(
+        lines.message(layer_attention(trace, 1, heads), revision=7)
+    )
+    sent = heads or list(range(trace.attentions.shape[1]))
+    weights = trace.attentions[1][sent].numpy()
     decoded = np.frombuffer(table, np.float32)[np.frombuffer(codes, np.uint8)]
     assert np.abs(decoded.reshape(weights.shape) - weights).max() <= transport.MAX_ERROR
-    assert header["tokens"] == pair.tokens
+    assert header["tokens"] == trace.tokens
     assert (header["layer"], header["heads"], header["revision"]) == (1, heads, 7)
     assert (header["sent"], header["broken"], header["missing"], flags) == (sent, [], "", b"")
     assert header["is_pair"]
 
 
-def test_lines_know_one_checkpoint_from_another(pair: Trace) -> None:
+def test_lines_know_one_checkpoint_from_another(trace: Trace) -> None:
     """The browser keeps heads that it has: only for the same weights."""
-    marks = [read(lines.message(layer_attention(pair, 1, [head])))[0]["weights"] for head in (0, 1)]
-    other = tiny_bert(seed=1).trace(pair.text_a, pair.text_b)
+    marks = [
+        read(lines.message(layer_attention(trace, 1, [head])))[0]["weights"] for head in (0, 1)
+    ]
+    other = tiny_bert(seed=1).trace(trace.text_a, trace.text_b)
     marks.append(read(lines.message(layer_attention(other, 1, [0])))[0]["weights"])
     assert marks[0] == marks[1] != marks[2]
 
@@ -87,11 +82,11 @@ def with_weights(trace: Trace, weights: torch.Tensor) -> Trace:
     )
 
 
-def test_views_show_what_is_not_a_number(pair: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    weights = pair.attentions.clone()
+def test_views_show_what_is_not_a_number(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = trace.attentions.clone()
     weights[1, 2, 3] = torch.nan
-    broken = replace(pair, activations=replace(pair.activations, attentions=weights))
-    size = pair.num_tokens
+    broken = replace(trace, activations=replace(trace.activations, attentions=weights))
+    size = trace.num_tokens
     monkeypatch.setattr(lines, "SMALL", 0)
     header, (_, _, flags) = read(lines.message(layer_attention(broken, 1, [1, 2])))
     assert header["broken"] == [2]
@@ -140,12 +135,12 @@ def test_every_head_has_a_colour_of_its_own(num_heads: int) -> None:
 # ---- overview ----
 
 
-def test_overview_sends_thumbnails_and_measures(pair: Trace) -> None:
-    measures = measure_heads(pair.attentions, pair.text_ids, pair.tokens)
-    header, (codes, colours, _, _) = read(overview.message(attention_overview(pair)))
-    assert codes == transport.encode(pair.attentions).codes.tobytes()
+def test_overview_sends_thumbnails_and_measures(trace: Trace) -> None:
+    measures = measure_heads(trace.attentions, trace.text_ids, trace.tokens)
+    header, (codes, colours, _, _) = read(overview.message(attention_overview(trace)))
+    assert codes == transport.encode(trace.attentions).codes.tobytes()
     assert len(colours) == 256 * 3
-    num_layers, num_heads = pair.attentions.shape[:2]
+    num_layers, num_heads = trace.attentions.shape[:2]
     sent = np.array(header["measures"]["a_to_b"]).reshape(num_layers, num_heads)
     assert np.abs(sent - measures.a_to_b.numpy()).max() < 1e-4
     assert list(header["names"]) == list(header["measures"])
@@ -163,12 +158,12 @@ def test_colour_table_is_the_scale_of_the_charts() -> None:
 # ---- heat map ----
 
 
-def test_heat_map_sends_the_weights_themselves(pair: Trace) -> None:
-    shown = attention_map(pair, [0, 1])
+def test_heat_map_sends_the_weights_themselves(trace: Trace) -> None:
+    shown = attention_map(trace, [0, 1])
     header, (values, colours) = read(heat_map.message(shown, 3))
     assert np.array_equal(np.frombuffer(values, np.float32), shown.values.ravel())
     assert len(colours) == 256 * 3
-    assert header["tokens"] == pair.tokens
+    assert header["tokens"] == trace.tokens
     assert (header["layers"], header["heads"], header["revision"]) == ([0, 1], [], 3)
 
 

@@ -14,8 +14,8 @@ import streamlit as st
 from app.sources.run_folders import process as training_process
 from app.sources.run_folders import runs as training_runs
 from bertcore.training.engine.run_lock import lock_run
-from bertcore.training.finetuning import make_settings, start_experiment
-from tests.support.finetuning_files import write_reviews
+from bertcore.training.finetuning import start_experiment
+from tests.support.finetuning_files import quick_settings, write_reviews
 from tests.support.tiny import tiny_bert
 
 CONFIG = {"train": {"steps": 100, "minutes": None}, "data_report": {"train": {}}}
@@ -72,7 +72,6 @@ def test_states_of_runs(tmp_path):
     assert found["never"].detail == "the text is too small."
     half = found["half"]
     assert (half.step, half.fraction_done, half.seconds_left) == (50, 0.5, 10.0)
-    assert half.scores is not None
     assert half.scores["valid_mlm_top1"] == 0.2
     assert "does not contain the settings" in found["broken"].detail
 
@@ -208,19 +207,9 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A grid of two rates, stopped within the second."""
     folder = tmp_path_factory.mktemp("tuned")
     tiny_bert().save(folder / "begin" / "tiny")
-    settings = make_settings(
-        task="classify",
-        train=write_reviews(folder / "all.tsv", 64),
-        dev=None,
-        held_out=0.25,
-        checkpoint=str(folder / "begin" / "tiny"),
-        learning_rates=(1e-5, 1e-4),
-        epochs=2,
-        evaluate_every=2,
-        batch_size=8,
-        max_seq_length=32,
-        device="cpu",
-    )
+    train = write_reviews(folder / "all.tsv", 64)
+    more = {"held_out": 0.25, "epochs": 2, "evaluate_every": 2, "learning_rates": (1e-5, 1e-4)}
+    settings = quick_settings(folder / "begin" / "tiny", train, **more)
     experiment = start_experiment(folder / "mine", settings)
     steps: list[str] = []
 
@@ -240,12 +229,10 @@ def test_progress_scores_and_trials_are_those_of_the_folder(stopped: Path) -> No
     assert second.fraction_done == pytest.approx(second.lines[-1]["epoch"] / 2)
     assert found.fraction_done == pytest.approx((1 + second.fraction_done) / 2)
     assert found.step == sum(trial.lines[-1]["step"] for trial in found.trials)
-    assert found.scores is not None
     assert found.scores["dev_accuracy"] == second.lines[-1]["dev_accuracy"]
     assert found.current_trial == second
     assert found.checkpoint == stopped  # of the first rate, which is whole
     wrong = training_runs.dev_errors(second)
-    assert wrong is not None
     assert wrong.num_examples == 16
     with lock_run(stopped):
         assert training_runs.read_run(stopped).state == "running"

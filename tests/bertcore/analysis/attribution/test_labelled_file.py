@@ -8,39 +8,21 @@ import pytest
 
 from bertcore.analysis.attribution import FileRun, answer, run_file, task_input
 from bertcore.configs import Columns
-from bertcore.training.tasks import TaskModel, read_task_data, score_model
+from bertcore.training.tasks import TaskModel, score_model
 from tests.support.cases import cases
-from tests.support.finetuning_files import (
-    write_choices,
-    write_label_lists,
-    write_questions,
-    write_reviews,
-    write_scored_pairs,
-    write_tags,
-)
+from tests.support.finetuning_files import WRITERS, data_of, write_labelled, write_questions
 from tests.support.rigged_models import bag_of_words, random_model
 
 WORDS = {"bad": (3.0, 0.0), "old": (1.0, 0.0), "good": (0.0, 2.0), "new": (0.0, 1.0)}
 
 
 def write(task: str, folder: Path, num: int = 48) -> Path:
-    path = folder / f"{task}.data"
-    if task == "classify":
-        return write_reviews(path.with_suffix(".tsv"), num)
-    if task == "multilabel":
-        return write_label_lists(path.with_suffix(".tsv"), num)
-    if task == "regress":
-        return write_scored_pairs(path.with_suffix(".tsv"), num)
-    if task == "tag":
-        return write_tags(path.with_suffix(".txt"), num)
     if task == "pair":
-        lines = [f"the house\t{'she ran'[: 3 + i % 4]}\t{('no', 'yes')[i % 2]}" for i in range(num)]
-        path = path.with_suffix(".tsv")
-        path.write_text("\n".join(["sentence1\tsentence2\tlabel", *lines]))
-        return path
-    if task == "choice":
-        return write_choices(path.with_suffix(".csv"), num)
-    return write_questions(path.with_suffix(".json"), num, impossible=task == "qa2")
+        return write_labelled(task, folder)
+    if task == "qa2":
+        return write_questions(folder / "qa2.json", num, impossible=True)
+    write_file, ending = WRITERS[task]
+    return write_file(folder / f"a{ending}", num)
 
 
 @pytest.mark.parametrize(
@@ -52,14 +34,7 @@ def test_numbers_are_those_of_evaluate(task: str, tmp_path: Path) -> None:
     if task == "classify":
         model = random_model("classify")
         model = TaskModel(model.task, model.module, model.tokenizer, ("bad", "good", "x"), "m")
-    data = read_task_data(
-        path,
-        model.task,
-        model.tokenizer,
-        max_length=64,
-        labels=model.labels if model.task.has_labels else None,
-        is_train=False,
-    )
+    data = data_of(path, model, max_length=64)
     expected = score_model(model.module, data, model.task)
     found = run_file(model, path, rows_at_once=7, max_length=64)
     metrics, intervals, matrix, _ = found.metrics()
@@ -130,7 +105,6 @@ def test_slices_and_calibration_come_from_the_same_answers(tmp_path: Path) -> No
     assert total == pytest.approx(found.right.sum())
     assert {one.name for one in found.slices_by_label()} == {"bad", "good"}
     calibrated = found.calibration()
-    assert calibrated is not None
     assert sum(each.number for each in calibrated.bins) == 60
     scores: FileRun = run_file(random_model("regress"), write("regress", tmp_path))
     assert scores.calibration() is None

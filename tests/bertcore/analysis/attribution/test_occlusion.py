@@ -7,10 +7,7 @@ import pytest
 import torch
 
 from bertcore.analysis.attribution.counterfactual import answer
-from bertcore.analysis.attribution.faithfulness_scores import (
-    faithfulness,
-    random_faithfulness,
-)
+from bertcore.analysis.attribution.faithfulness_scores import faithfulness, random_faithfulness
 from bertcore.analysis.attribution.task_input import occlusion, run_task, task_input, whole, without
 from bertcore.training.tasks.answers import (
     ClassTarget,

@@ -28,15 +28,10 @@ LABELS = ("bad", "good", "so-so")
 STEPS = 8
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[TaskModel, Any]]:
-    """Return a classifier of each architecture, opened by us and by transformers."""
-    made = {}
-    for family in TASK_SHAPES:
-        folder = tmp_path_factory.mktemp(family)
-        theirs = make_other_task(folder, "SequenceClassification", family, LABELS)
-        made[family] = open_task_model(folder, device="cpu"), theirs
-    return made
+def models(family: str, folder: Path) -> tuple[TaskModel, Any]:
+    """Return a classifier of an architecture, opened by us and by transformers."""
+    theirs = make_other_task(folder, "SequenceClassification", family, LABELS)
+    return open_task_model(folder, device="cpu"), theirs
 
 
 def inputs_of(model: TaskModel, source: Any) -> tuple[Tensor, dict[str, Tensor]]:
@@ -62,10 +57,10 @@ def value_of(theirs: Any, label: int, named: dict[str, Tensor]) -> Any:
 @pytest.mark.parity
 @pytest.mark.parametrize("family", TASK_SHAPES)
 def test_integrated_gradients_are_captums_on_the_embedding_layer(
-    family: str, models: dict[str, tuple[TaskModel, Any]]
+    family: str, tmp_path: Path
 ) -> None:
     """The path from [PAD] in the texts' tokens."""
-    model, theirs = models[family]
+    model, theirs = models(family, tmp_path)
     source = task_input(model, TEXT, PAIR)
     target = answer(model, source).target(source)
     found = integrated_gradients(model, source, target, baseline="pad", steps=STEPS)
@@ -101,10 +96,8 @@ def test_integrated_gradients_are_captums_on_the_embedding_layer(
 
 @pytest.mark.parity
 @pytest.mark.parametrize("family", TASK_SHAPES)
-def test_gradient_x_input_is_that_of_its_own_input_vectors(
-    family: str, models: dict[str, tuple[TaskModel, Any]]
-) -> None:
-    model, theirs = models[family]
+def test_gradient_x_input_is_that_of_its_own_input_vectors(family: str, tmp_path: Path) -> None:
+    model, theirs = models(family, tmp_path)
     source = task_input(model, TEXT, PAIR)
     target = answer(model, source).target(source)
     before = [len(part._forward_hooks) for part in model.module.modules()]  # of transformers itself
@@ -122,10 +115,8 @@ def test_gradient_x_input_is_that_of_its_own_input_vectors(
 
 @pytest.mark.parity
 @pytest.mark.parametrize("family", ["mobilebert", "eurobert"])
-def test_conductance_is_captums_on_the_layers_themselves(
-    family: str, models: dict[str, tuple[TaskModel, Any]]
-) -> None:
-    model, theirs = models[family]
+def test_conductance_is_captums_on_the_layers_themselves(family: str, tmp_path: Path) -> None:
+    model, theirs = models(family, tmp_path)
     source = task_input(model, TEXT)
     target = answer(model, source).target(source)
     found = layer_conductance(model, source, target, baseline="zero", steps=STEPS)
@@ -153,10 +144,8 @@ def test_conductance_is_captums_on_the_layers_themselves(
 
 
 @pytest.mark.parametrize("family", ["deberta-v2", "xlnet", "mpnet"])
-def test_conductance_of_each_layer_converges_to_the_change(
-    family: str, models: dict[str, tuple[TaskModel, Any]]
-) -> None:
-    model, _ = models[family]
+def test_conductance_of_each_layer_converges_to_the_change(family: str, tmp_path: Path) -> None:
+    model, _ = models(family, tmp_path)
     source = task_input(model, TEXT)
     target = answer(model, source).target(source)
     errors = []

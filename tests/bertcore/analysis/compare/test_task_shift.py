@@ -13,7 +13,8 @@ from bertcore.analysis.compare.task_shift import TaskShift, compare_task
 from bertcore.analysis.heads.importance import rank_heads
 from bertcore.model.interventions import Changes, every_head
 from bertcore.model.network.task_reader import TaskReader
-from bertcore.training.tasks.model import read_task_head, start_task_model
+from bertcore.training.tasks.model import read_task_head
+from tests.support.rigged_models import started
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import LABELS, SHAPES, make_task, zero_heads
 
@@ -170,8 +171,7 @@ def test_a_label_is_followed_by_name(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_ours_is_read_too(tmp_path: Path) -> None:
     pretrained = tiny_bert().save(tmp_path / "tiny")
-    generator = torch.Generator().manual_seed(3)
-    model = start_task_model(pretrained, task="classify", labels=("no", "yes"), generator=generator)
+    model = started(pretrained, labels=("no", "yes"))
     bert, reader = opened(model.save(tmp_path / "tuned"))
     encoding = bert.tokenize(A, B)
     ids, segments = (torch.tensor([x]) for x in (encoding.input_ids, encoding.segment_ids))
@@ -195,8 +195,6 @@ def test_heads_that_cannot_be_read_are_told(tmp_path: Path) -> None:
         opened(tmp_path)
     rewrite(tmp_path, "BertForMultipleChoice", "MyOwnClass")
     model, _ = opened(tmp_path)
-    assert model.report is not None
-    assert model.report.task is not None
     assert "names the class MyOwnClass; its tensors were read as" in str(model.report.task.note)
     rewrite(tmp_path, "MyOwnClass", "BertForQuestionAnswering")
     with pytest.raises(ValueError, match=r"Its class also has qa_outputs\.weight"):

@@ -29,9 +29,7 @@ TWO = Cluster("local", 2)
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Bert:
-    model = load(tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny"), device="cpu")
-    assert isinstance(model, Bert)
-    return model
+    return load(tiny_bert().save(tmp_path_factory.mktemp("checkpoint") / "tiny"), device="cpu")
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from bertcore.analysis.corpus import EncodedCorpus, EncodeSettings, encode_corpu
 from bertcore.analysis.corpus.batch import in_format
 from bertcore.analysis.corpus.parts import about, layer_file, read_manifest
 from tests.support.full_disk import largest_file
+from tests.support.kit import edit
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_bert
 
@@ -30,9 +31,7 @@ ROOT = Path(__file__).resolve().parents[4]
 
 @pytest.fixture(scope="module")
 def bert(tiny: Path) -> Bert:
-    model = load(tiny, device="cpu")
-    assert isinstance(model, Bert)
-    return model
+    return load(tiny, device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -242,8 +241,7 @@ def test_a_corpus_without_text_is_refused(bert: Bert, tmp_path: Path, content: s
 def copy_of(whole: EncodedCorpus, out: Path, **changes: object) -> Path:
     """Copy an encoded corpus and change its manifest."""
     shutil.copytree(whole.folder, out)
-    path = about(out) / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    edit(about(out), "manifest.json", **changes)
     return out
 
 

@@ -21,11 +21,6 @@ TOKENS = ["[CLS]", "riv", "##er", "<s>", "bank", "[SEP]"]
 WEIGHTS = torch.softmax(torch.randn(2, 3, 6, 6, generator=torch.Generator().manual_seed(0)), -1)
 
 
-@pytest.fixture(scope="module")
-def pair() -> Trace:
-    return tiny_bert().trace("The river bank was steep.", "It had rained.")
-
-
 @pytest.mark.parametrize(
     ("layers", "heads", "title"),
     [
@@ -34,10 +29,10 @@ def pair() -> Trace:
     ],
 )
 def test_every_head_of_a_mean_counts_alike(
-    pair: Trace, layers: list[int], heads: list[int], title: str
+    trace: Trace, layers: list[int], heads: list[int], title: str
 ) -> None:
-    shown = attention_map(pair, layers, heads)
-    expected = pair.attentions[layers][:, heads or slice(None)].mean((0, 1))
+    shown = attention_map(trace, layers, heads)
+    expected = trace.attentions[layers][:, heads or slice(None)].mean((0, 1))
     np.testing.assert_allclose(shown.values, expected, atol=1e-6)
     assert shown.title == title
 
@@ -58,9 +53,9 @@ def test_a_causal_head_that_spreads_over_all_earlier_tokens_is_even() -> None:
     torch.testing.assert_close(evenness, torch.ones_like(evenness))
 
 
-def test_the_steps_of_a_head_end_in_its_weights(pair: Trace) -> None:
-    steps = head_steps(tiny_bert(), pair, 1, 2)
-    torch.testing.assert_close(steps.neurons.weights, pair.attentions[1, 2], rtol=0, atol=1e-6)
+def test_the_steps_of_a_head_end_in_its_weights(trace: Trace) -> None:
+    steps = head_steps(tiny_bert(), trace, 1, 2)
+    torch.testing.assert_close(steps.neurons.weights, trace.attentions[1, 2], rtol=0, atol=1e-6)
     assert (steps.layer, steps.head, steps.num_layers, steps.num_heads) == (1, 2, 2, 4)
 
 
@@ -114,10 +109,10 @@ def test_what_is_no_attention_is_refused(
         given_attention(attentions, tokens, **ids)
 
 
-def test_layers_and_heads_that_are_not_there_are_refused(pair: Trace) -> None:
+def test_layers_and_heads_that_are_not_there_are_refused(trace: Trace) -> None:
     with pytest.raises(ValueError, match="layer is 2, but this checkpoint has layers 0 to 1"):
-        layer_attention(pair, 2)
+        layer_attention(trace, 2)
     with pytest.raises(ValueError, match="head is -1, but"):
-        attention_map(pair, [0], [-1])
+        attention_map(trace, [0], [-1])
     with pytest.raises(ValueError, match="no layer is given"):
-        attention_map(pair, [])
+        attention_map(trace, [])

@@ -12,11 +12,6 @@ from tests.support.tiny import tiny_bert, tiny_config
 TEXT, PAIR = "The river bank was steep.", "It had rained."
 
 
-@pytest.fixture(scope="module")
-def trace(bert: Bert) -> Trace:
-    return bert.trace(TEXT, PAIR)
-
-
 def pair_vectors(bert: Bert, trace: Trace, layer: int) -> Tensor:
     """Return alpha_ij f(x_j) of each head as the paper writes it, from the input of the layer.
 

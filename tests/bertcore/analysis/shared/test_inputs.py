@@ -9,12 +9,7 @@ from bertcore import Bert
 from bertcore.analysis.objectives.answers import objective_answer
 from bertcore.analysis.shared.inputs import one_piece, require_finite, require_finite_logits
 from bertcore.analysis.words.continuation import continue_text, write_with_masks
-from bertcore.analysis.words.readings import (
-    read_apart,
-    read_both_sides,
-    read_left,
-    read_one_side,
-)
+from bertcore.analysis.words.readings import read_apart, read_both_sides, read_left, read_one_side
 from bertcore.analysis.words.training_example import training_example
 from tests.support.tiny import tiny_bert, tiny_config
 

@@ -14,16 +14,6 @@ from tests.support.tiny import tiny_bert
 TEXT, PAIR = "The river bank was steep.", "It had rained."
 
 
-@pytest.fixture(scope="module")
-def bert():
-    return tiny_bert()
-
-
-@pytest.fixture(scope="module")
-def trace(bert):
-    return bert.trace(TEXT, PAIR)
-
-
 def test_norms_are_those_of_numpy(trace):
     found = numbers.sum_numbers(trace)
     token = trace.embeddings.token.numpy()

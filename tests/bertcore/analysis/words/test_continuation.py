@@ -12,21 +12,11 @@ import torch
 from bertcore import Bert, load
 from bertcore.analysis import continue_text, write_with_masks
 from bertcore.analysis.words.continuation import MOST_TOKENS
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 
 TEXT = "the old man sat"
 WHOLE = "The old man sat on the mat."
-
-
-@pytest.fixture(scope="module")
-def twin() -> Bert:
-    return tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
-
-
-@pytest.fixture(scope="module")
-def causal() -> Bert:
-    return tiny_bert(replace(tiny_config(), is_decoder=True), heads=frozenset({"mlm"}))
 
 
 @pytest.mark.parity
@@ -65,15 +55,15 @@ def test_gpt2_ends_at_its_end_token_as_in_transformers(tmp_path: Path) -> None:
     assert found.text == ""
 
 
-def test_draws_are_seeded_and_follow_the_temperature(twin: Bert) -> None:
+def test_draws_are_seeded_and_follow_the_temperature(causal: Bert) -> None:
     one, same, other = (
-        continue_text(twin, TEXT, 12, temperature=1.0, seed=seed) for seed in (1, 1, 2)
+        continue_text(causal, TEXT, 12, temperature=1.0, seed=seed) for seed in (1, 1, 2)
     )
     assert one == same
     assert one.text != other.text
-    cold = continue_text(twin, TEXT, 6, temperature=0.01, seed=3)
+    cold = continue_text(causal, TEXT, 6, temperature=0.01, seed=3)
     assert [each.token for each in cold.written] == [
-        each.token for each in continue_text(twin, TEXT, 6).written
+        each.token for each in continue_text(causal, TEXT, 6).written
     ]
 
 
@@ -152,6 +142,6 @@ def test_each_step_is_the_surest_answer(bert: Bert) -> None:
         (lambda b, t: write_with_masks(t, TEXT, 2), ".*mask"),
     ],
 )
-def test_bad_input_is_a_sentence(bert: Bert, twin: Bert, call: Any, expected: str) -> None:
+def test_bad_input_is_a_sentence(bert: Bert, causal: Bert, call: Any, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
-        call(bert, twin)
+        call(bert, causal)

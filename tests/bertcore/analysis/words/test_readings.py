@@ -10,18 +10,13 @@ from bertcore import Bert, load
 from bertcore.analysis import read_apart, read_both_sides, read_left, read_one_side
 from bertcore.analysis.words.readings import Reading, Side, visible
 from bertcore.model.network import ALL_HEADS
-from tests.support.tiny import tiny_bert, tiny_config
+from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 
 TEXT, PAIR = "The old man sat on the mat.", "It had rained."
 SIDES: tuple[Side, ...] = ("left", "right")
 MAN = 3
 """The place of "man", whose first letter is 8."""
-
-
-@pytest.fixture(scope="module")
-def twin() -> Bert:
-    return tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
 
 
 def changed(text: str, old: str, new: str) -> str:
@@ -34,28 +29,28 @@ def changed(text: str, old: str, new: str) -> str:
     ("name", "class_name", "reader"),
     [
         ("bert", "BertForMaskedLM", MAN),
-        ("twin", "BertLMHeadModel", MAN - 1),
+        ("causal", "BertLMHeadModel", MAN - 1),
         ("one side", "BertLMHeadModel", MAN),
     ],
 )
 def test_readings_equal_transformers(
-    bert: Bert, twin: Bert, tmp_path: Path, name: str, class_name: str, reader: int
+    bert: Bert, causal: Bert, tmp_path: Path, name: str, class_name: str, reader: int
 ) -> None:
     transformers = pytest.importorskip("transformers")
-    model = twin if name == "twin" else bert
+    model = causal if name == "causal" else bert
     options = {} if name == "bert" else {"is_decoder": True}
     theirs = getattr(transformers, class_name).from_pretrained(
         model.save(tmp_path / "m"), attn_implementation="eager", **options
     )
     if name == "bert":
         found = read_both_sides(bert, TEXT, None, MAN, 3)
-    elif name == "twin":
-        found = read_left(twin, TEXT, None, (0, TEXT.index("man")), 3)
+    elif name == "causal":
+        found = read_left(causal, TEXT, None, (0, TEXT.index("man")), 3)
     else:
         found = read_one_side(bert, TEXT, None, MAN, "left", 3)
     ids = torch.tensor([model.tokenize(TEXT).input_ids])
     token_id = int(ids[0, MAN])
-    if name != "twin":
+    if name != "causal":
         ids[0, MAN] = bert.tokenizer.mask_id
     with torch.inference_mode():
         out = theirs.eval()(input_ids=ids, output_attentions=True)
@@ -66,13 +61,13 @@ def test_readings_equal_transformers(
     assert (found.token, found.position, found.reader) == ("man", MAN, reader)
 
 
-def test_what_is_not_seen_does_not_matter(bert: Bert, twin: Bert) -> None:
+def test_what_is_not_seen_does_not_matter(bert: Bert, causal: Bert) -> None:
     """Each word of the text is exchanged in turn: the answers follow exactly what is seen."""
     words = {"old": "new", "man": "dog", "sat": "runs", "mat": "river"}
     place = (0, TEXT.index("man"))
     readers = (
         lambda text: read_both_sides(bert, text, None, MAN, 9),
-        lambda text: read_left(twin, text, None, place, 9),
+        lambda text: read_left(causal, text, None, place, 9),
     )
     for read in readers:
         usual: Reading = read(TEXT)
@@ -84,9 +79,9 @@ def test_what_is_not_seen_does_not_matter(bert: Bert, twin: Bert) -> None:
             assert same != bool(usual.sees[at]), old
 
 
-def test_a_pair_is_read_on(twin: Bert) -> None:
-    found = read_left(twin, TEXT, PAIR, (1, PAIR.index("rained")))
-    alone = read_left(twin, f"{TEXT} {PAIR}", None, (0, len(TEXT) + 1 + PAIR.index("rained")))
+def test_a_pair_is_read_on(causal: Bert) -> None:
+    found = read_left(causal, TEXT, PAIR, (1, PAIR.index("rained")))
+    alone = read_left(causal, f"{TEXT} {PAIR}", None, (0, len(TEXT) + 1 + PAIR.index("rained")))
     assert found.token == "rained"
     assert found.best == alone.best
     assert found.tokens == alone.tokens
@@ -159,19 +154,19 @@ def test_other_architectures_of_masked_words_are_read(name: str, tmp_path: Path)
     assert found.sees.sum() == len(found.tokens) - 1
 
 
-def test_bad_input_is_a_sentence(bert: Bert, twin: Bert) -> None:
+def test_bad_input_is_a_sentence(bert: Bert, causal: Bert) -> None:
     headless = tiny_bert(heads=ALL_HEADS - {"mlm"})
     with pytest.raises(ValueError, match="has no mask"):
-        read_both_sides(twin, TEXT, None, MAN)
-    for model in (twin, headless):
+        read_both_sides(causal, TEXT, None, MAN)
+    for model in (causal, headless):
         with pytest.raises(ValueError, match="mask"):
             read_apart(model, TEXT, None, MAN)
     with pytest.raises(ValueError, match="token 99 cannot be masked"):
         read_one_side(bert, TEXT, None, 99, "right")
     for model, text, character, words in (
         (bert, TEXT, 0, r"such as the shipped .causal., or a GPT-2"),
-        (twin, TEXT, 3, "no token at this place"),  # the space after "The"
-        (twin, "mat " * 80, 79 * 4, "too long"),
+        (causal, TEXT, 3, "no token at this place"),  # the space after "The"
+        (causal, "mat " * 80, 79 * 4, "too long"),
     ):
         with pytest.raises(ValueError, match=words):
             read_left(model, text, None, (0, character))

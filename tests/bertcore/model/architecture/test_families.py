@@ -1,9 +1,7 @@
 """BERT's relatives on our encoder: equal to transformers, opened, asked, saved."""
 
 import json
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -24,16 +22,6 @@ TEXT, PAIR = "The river bank was steep.", "It had rained all day!"
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Any]]:
-    """Return each class of `transformers` with its folder and model."""
-    made = {}
-    for name in CLASSES:
-        folder = tmp_path_factory.mktemp(name)
-        made[name] = (folder, make(name, folder))
-    return made
-
-
 def inputs_of(folder: Path, *texts: str) -> dict[str, torch.Tensor]:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     return dict(tokenizer(*texts, return_tensors="pt"))
@@ -42,12 +30,12 @@ def inputs_of(folder: Path, *texts: str) -> dict[str, torch.Tensor]:
 @pytest.mark.parity
 @pytest.mark.parametrize(("name", "texts"), spread(CLASSES, [(TEXT,), (TEXT, PAIR)]))
 def test_every_number_equals_transformers(
-    name: str, texts: tuple[str, ...], folders: dict[str, tuple[Path, Any]]
+    name: str, texts: tuple[str, ...], tmp_path: Path
 ) -> None:
-    folder, model = folders[name]
-    ours = opened(folder)
+    model = make(name, tmp_path)
+    ours = opened(tmp_path)
     trace = ours.trace(*texts)
-    inputs = inputs_of(folder, *texts)
+    inputs = inputs_of(tmp_path, *texts)
     assert trace.input_ids == inputs["input_ids"][0].tolist()
     segments = torch.tensor([trace.segment_ids])
     if ours.config.type_vocab_size:  # the library's own tokenizer classes may not pass them
@@ -81,13 +69,11 @@ def test_every_number_equals_transformers(
 
 
 @pytest.mark.parity
-def test_a_typed_padding_token_is_not_counted_by_roberta(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, model = folders["RobertaForMaskedLM"]
+def test_a_typed_padding_token_is_not_counted_by_roberta(tmp_path: Path) -> None:
+    model = make("RobertaForMaskedLM", tmp_path)
     text = "The river<pad> bank."
-    trace = opened(folder).trace(text)
-    inputs = inputs_of(folder, text)
+    trace = opened(tmp_path).trace(text)
+    inputs = inputs_of(tmp_path, text)
     assert 1 in trace.input_ids
     with torch.no_grad():
         states = model.roberta(inputs["input_ids"], output_hidden_states=True).hidden_states
@@ -96,11 +82,9 @@ def test_a_typed_padding_token_is_not_counted_by_roberta(
 
 @pytest.mark.parity
 @pytest.mark.parametrize("name", CLASSES)
-def test_saving_writes_the_familys_own_format(
-    name: str, folders: dict[str, tuple[Path, Any]], tmp_path: Path
-) -> None:
-    folder, _ = folders[name]
-    ours = opened(folder)
+def test_saving_writes_the_familys_own_format(name: str, tmp_path: Path) -> None:
+    make(name, tmp_path / "made")
+    ours = opened(tmp_path / "made")
     saved = ours.save(tmp_path / "saved")
     assert json.loads((saved / "config.json").read_text())["architectures"] == [name]
     model, info = getattr(transformers, name).from_pretrained(saved, output_loading_info=True)
@@ -121,10 +105,9 @@ def test_saving_writes_the_familys_own_format(
     assert again.report.fingerprint == ours.report.fingerprint
 
 
-def test_heads_that_no_class_has_together_are_not_saved(
-    folders: dict[str, tuple[Path, Any]], tmp_path: Path
-) -> None:
-    ours = opened(folders["AlbertForPreTraining"][0])
+def test_heads_that_no_class_has_together_are_not_saved(tmp_path: Path) -> None:
+    make("AlbertForPreTraining", tmp_path / "made")
+    ours = opened(tmp_path / "made")
     ours.module.mlm = None
     with pytest.raises(ValueError, match=r"ALBERT in transformers has no class.*pooler, sop"):
         ours.save(tmp_path / "saved")
@@ -139,10 +122,9 @@ ABSENT = {
 
 
 @pytest.mark.parametrize("name", ABSENT)
-def test_what_a_family_lacks_is_said_not_crashed_on(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    ours = opened(folders[name][0])
+def test_what_a_family_lacks_is_said_not_crashed_on(name: str, tmp_path: Path) -> None:
+    make(name, tmp_path)
+    ours = opened(tmp_path)
     no_nsp, no_pooler = ABSENT[name]
     with pytest.raises(ValueError, match=no_nsp):
         ours.next_sentence(TEXT, PAIR)
@@ -155,11 +137,10 @@ def test_what_a_family_lacks_is_said_not_crashed_on(
     assert no_nsp in " ".join(ours.report.sentences())
 
 
-def test_masks_are_filled_with_each_familys_own_mask(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
+def test_masks_are_filled_with_each_familys_own_mask(tmp_path: Path) -> None:
     for name in ("DistilBertForMaskedLM", "RobertaForMaskedLM", "XLMRobertaForMaskedLM"):
-        folder, model = folders[name]
+        folder = tmp_path / name
+        model = make(name, folder)
         ours = opened(folder)
         text = f"The river {ours.tokenizer.mask_token} was steep."
         [found] = ours.fill_mask(text, top_k=3)
@@ -193,33 +174,30 @@ def test_a_wrong_model_type_is_found_out_by_the_keys(
     assert f"are those of {FAMILIES[ours.config.model_type].name}" in text
 
 
-def test_a_sinusoidal_table_is_not_trained_and_starts_as_the_papers(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, _ = folders["DistilBertModel"]
-    ours = opened(folder)
+def test_a_sinusoidal_table_is_not_trained_and_starts_as_the_papers(tmp_path: Path) -> None:
+    make("DistilBertModel", tmp_path)
+    ours = opened(tmp_path)
     assert ours.config.position_embedding == "sinusoidal"
     assert not ours.module.embeddings.position_embeddings.weight.requires_grad
     fresh = initialize(Network(ours.config, frozenset()), torch.Generator())
-    config = transformers.AutoConfig.from_pretrained(folder)
+    config = transformers.AutoConfig.from_pretrained(tmp_path)
     theirs = transformers.DistilBertModel(config).embeddings.position_embeddings.weight
     torch.testing.assert_close(fresh.embeddings.position_embeddings.weight, theirs, **CLOSE)
 
 
 @pytest.mark.parametrize("name", ["AlbertForPreTraining", "AlbertModel"])
-def test_shared_layers_count_once(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
-    folder, model = folders[name]
-    ours = opened(folder)
+def test_shared_layers_count_once(name: str, tmp_path: Path) -> None:
+    model = make(name, tmp_path)
+    ours = opened(tmp_path)
     assert ours.report.num_parameters == sum(p.numel() for p in model.parameters())
     if name == "AlbertForPreTraining":  # its sentence-order head is as large as BERT's of pairs
         assert ours.config.num_parameters == ours.report.num_parameters
 
 
-def test_the_tokens_of_text_b_are_known_without_segments(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
+def test_the_tokens_of_text_b_are_known_without_segments(tmp_path: Path) -> None:
     for name in ("RobertaForMaskedLM", "DistilBertForMaskedLM", "AlbertForMaskedLM"):
-        ours = opened(folders[name][0])
+        make(name, tmp_path / name)
+        ours = opened(tmp_path / name)
         table = collect_tokens(ours, [Sentence(TEXT, PAIR)])
         trace = ours.trace(TEXT, PAIR)
         own = [(n, t) for n, t in zip(table.segment_ids, trace.text_ids, strict=True) if t >= 0]
@@ -229,24 +207,20 @@ def test_the_tokens_of_text_b_are_known_without_segments(
         assert sentence_numbers([0, 0], [-1, 0]) == [0, 0]
 
 
-def test_segments_of_the_tokenizer_without_a_row_are_refused(
-    folders: dict[str, tuple[Path, Any]], tmp_path: Path
-) -> None:
-    folder = tmp_path / "changed"
-    shutil.copytree(folders["AlbertForMaskedLM"][0], folder)
-    file = folder / "tokenizer.json"
-    content = json.loads(file.read_text())
+def test_segments_of_the_tokenizer_without_a_row_are_refused(tmp_path: Path) -> None:
+    make("AlbertForMaskedLM", tmp_path)
+    content = json.loads((tmp_path / "tokenizer.json").read_text())
     cls = next(t["id"] for t in content["added_tokens"] if t["content"] == "[CLS]")
     first, second = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
     start = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
-    content["post_processor"] = {
+    post_processor = {
         "type": "TemplateProcessing",
         "single": [start, {"Sequence": {"id": "A", "type_id": 7}}],
         "pair": [first, second],
         "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [cls], "tokens": ["[CLS]"]}},
     }
-    file.write_text(json.dumps(content))
-    ours = opened(folder)
+    edit(tmp_path, "tokenizer.json", post_processor=post_processor)
+    ours = opened(tmp_path)
     asked = (lambda: ours.fill_mask("The [MASK]."), lambda: ours.encode(["The bank."]))
     for ask in (*asked, lambda: ours.trace(TEXT), lambda: ours.hidden(ours.tokenize(TEXT))):
         with pytest.raises(ValueError, match=r"segment_ids contains 7; this checkpoint has 0 to 1"):

@@ -11,13 +11,7 @@ import torch
 
 import bertcore
 from bertcore.model.checkpoints.archive import unpack_checkpoint
-from tests.support.tiny import tiny_bert
 from tests.support.what_opens import opens
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("saved") / "checkpoint")
 
 
 def zipped(folder: Path, prefix: str = "", **more: bytes) -> io.BytesIO:
@@ -42,12 +36,12 @@ def made(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> io.BytesIO:
 
 @opens("a zip file with deep folders or backslashes")
 @pytest.mark.parametrize("prefix", ["", "windows\\deep\\", "a/b/c/d/e/f/g/h/i/my bert/"])
-def test_an_honest_archive_opens(prefix: str, saved: Path, tmp_path: Path) -> None:
+def test_an_honest_archive_opens(prefix: str, tiny: Path, tmp_path: Path) -> None:
     others = dict.fromkeys(("run.py", "__MACOSX/._config.json", "inner.zip"), b"x")
-    folder = unpack_checkpoint(zipped(saved, prefix, **others), tmp_path / "new")
+    folder = unpack_checkpoint(zipped(tiny, prefix, **others), tmp_path / "new")
     assert folder.relative_to(tmp_path / "new") == Path(prefix.replace("\\", "/"))
-    assert {file.name for file in folder.iterdir()} == {file.name for file in saved.iterdir()}
-    ours, wanted = (bertcore.load(f, device="cpu").trace("the river") for f in (folder, saved))
+    assert {file.name for file in folder.iterdir()} == {file.name for file in tiny.iterdir()}
+    ours, wanted = (bertcore.load(f, device="cpu").trace("the river") for f in (folder, tiny))
     assert torch.equal(ours.hidden_states, wanted.hidden_states)
 
 
@@ -89,9 +83,9 @@ def test_hostile_archives_are_refused_and_write_nothing_outside(name: str, tmp_p
 
 
 @pytest.mark.parametrize("length", [100, 1000, 20_000, -30])
-def test_a_cut_archive_is_refused(length: int, saved: Path, tmp_path: Path) -> None:
+def test_a_cut_archive_is_refused(length: int, tiny: Path, tmp_path: Path) -> None:
     with pytest.raises((ValueError, RuntimeError), match="zip"):
-        unpack_checkpoint(io.BytesIO(zipped(saved).getvalue()[:length]), tmp_path / "new")
+        unpack_checkpoint(io.BytesIO(zipped(tiny).getvalue()[:length]), tmp_path / "new")
 
 
 def test_a_full_disk_is_not_the_archives_fault(

@@ -8,10 +8,11 @@ import pytest
 import torch
 import transformers
 
-from bertcore.training.tasks import open_task_model, read_task_head, start_task_model
+from bertcore.training.tasks import open_task_model, read_task_head
 from tests.support import command_line
 from tests.support.cases import cases
 from tests.support.kit import edit, mini, opened, put, reference, sentences, state, store
+from tests.support.rigged_models import started
 from tests.support.what_opens import opens
 
 TEXT = "the food was cold but our waiter was friendly"
@@ -87,9 +88,7 @@ def test_a_kept_head_of_an_own_class_is_trained_further(tmp_path: Path) -> None:
     names = {"0": "bad", "1": "good", "2": "so-so"}
     edit(tmp_path, architectures=["BertForMultiLabelSequenceClassification"], id2label=names)
     head = state(tmp_path)["classifier.weight"]
-    model = start_task_model(
-        tmp_path, task="multilabel", labels=("bad", "good"), generator=torch.Generator()
-    )
+    model = started(tmp_path, "multilabel", labels=("bad", "good"))
     assert torch.equal(model.require_parts("This").head.classifier.weight, head)
     folder = model.save(tmp_path / "saved")
     values = json.loads((folder / "config.json").read_text())
@@ -203,11 +202,7 @@ def test_two_heads_and_layers_in_a_row(tmp_path: Path) -> None:
     ],
 )
 def test_heads_of_public_projects(
-    prefix: str,
-    heads: dict[str, tuple[int, ...]],
-    named: str | None,
-    words: str,
-    tmp_path: Path,
+    prefix: str, heads: dict[str, tuple[int, ...]], named: str | None, words: str, tmp_path: Path
 ) -> None:
     own(tmp_path, prefix, heads, architectures=[named] if named else None)
     assert words in refusal(tmp_path)

@@ -19,9 +19,10 @@ from bertcore.analysis.words.predictions import predict_masks
 from bertcore.model.others.model import OtherModel
 from bertcore.model.tokenizer import AddedToken, open_wordpiece
 from bertcore.training.pretraining.starting_weights import check_start
-from bertcore.training.tasks import open_task_model, read_task_data, start_task_model
-from tests.support.finetuning_files import write_reviews
+from bertcore.training.tasks import open_task_model
+from tests.support.finetuning_files import data_of, write_reviews
 from tests.support.kit import edit
+from tests.support.rigged_models import started
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer, tiny_vocabulary
 from tests.support.tiny_others import make_other
 
@@ -47,9 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bert(folder: Path) -> Bert:
-    bert = load(folder, device="cpu")
-    assert isinstance(bert, Bert)
-    return bert
+    return load(folder, device="cpu")
 
 
 def test_the_report_says_it_and_saving_keeps_the_pieces(bert: Bert, tmp_path: Path) -> None:
@@ -100,16 +99,14 @@ def test_the_measures_know_the_pieces_with_rows_only(bert: Bert) -> None:
 
 def test_fine_tuning_reads_texts_without_them(folder: Path, tmp_path: Path) -> None:
     labels = ("bad", "good")
-    start = start_task_model(
-        folder, task="classify", labels=labels, generator=torch.Generator().manual_seed(0)
-    )
+    start = started(folder, labels=labels)
     model = open_task_model(start.save(tmp_path / "task"), device="cpu")
     assert model.tokenizer.surplus == ADDED
     path = write_reviews(tmp_path / "reviews.tsv", 8)
-    read_task_data(path, model.task, model.tokenizer, max_length=32, labels=labels)
+    data_of(path, model)
     path.write_text(path.read_text() + f"{NEEDS_ADDED}\tgood\n")
     with pytest.raises(ValueError, match="piece 'qqq'"):
-        read_task_data(path, model.task, model.tokenizer, max_length=32, labels=labels)
+        data_of(path, model)
 
 
 def test_one_percent_of_a_large_table_may_be_missing_and_no_special_token() -> None:

@@ -13,9 +13,9 @@ from bertcore.model.architecture.config import ACTIVATIONS
 from bertcore.model.architecture.families import FAMILIES
 from bertcore.training.tasks import TASKS, open_task_model, read_task_head
 from bertcore.training.tasks.task import RowForm
+from tests.support.rigged_models import LABELS
 from tests.support.task_parity import (
     KIND_OF,
-    LABELS,
     compare,
     logits_of,
     make_inputs,
@@ -23,7 +23,6 @@ from tests.support.task_parity import (
     saved_with_new_head,
     their_logits,
 )
-from tests.support.tiny_tasks import make_task
 
 EVERY = [(family, task) for family in FAMILIES for task in KIND_OF]
 
@@ -61,10 +60,7 @@ def test_what_is_saved_opens_in_transformers(family: str, task: str, tmp_path: P
     [("pooling", "mean"), *(("activation", activation) for activation in ACTIVATIONS)],
 )
 def test_the_head_reads_as_config_json_says(name: str, value: str, tmp_path: Path) -> None:
-    given = {f"classifier_{name}": value}
-    theirs = make_task(
-        tmp_path, "SequenceClassification", "modernbert", LABELS["classify"], **given
-    )
+    theirs = make_theirs("modernbert", "classify", tmp_path, **{f"classifier_{name}": value})
     ours = open_task_model(tmp_path, device="cpu")
     inputs = make_inputs("classify", theirs.config)
     with torch.no_grad():

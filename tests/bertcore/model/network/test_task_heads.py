@@ -1,6 +1,5 @@
 """Task heads: what they read, which labels and tasks they are for, and what is refused."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,26 +9,13 @@ import transformers
 from bertcore import load
 from bertcore.model.checkpoints import save
 from bertcore.model.network.task_heads import TaskNetwork, feature_states
-from bertcore.training.tasks import TASKS
-from bertcore.training.tasks.model import (
-    TaskModel,
-    open_task_model,
-    read_task_head,
-    start_task_model,
-)
+from bertcore.training.tasks import TASKS, open_task_model, read_task_head
 from tests.support.cases import cases
-from tests.support.task_parity import LABELS, make_inputs
+from tests.support.kit import edit
+from tests.support.rigged_models import started
+from tests.support.task_parity import make_inputs
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network
 from tests.support.tiny_tasks import make_task
-
-
-def make_model(tiny: Path, task: str) -> TaskModel:
-    generator = torch.Generator().manual_seed(3)
-    model = start_task_model(tiny, task=task, labels=LABELS.get(task, ()), generator=generator)
-    with torch.no_grad():  # larger than at a start, biases too, so that mistakes show
-        model.module.head.classifier.weight.normal_(generator=generator)
-        model.module.head.classifier.bias.normal_(generator=generator)
-    return model
 
 
 @pytest.mark.parity
@@ -42,7 +28,7 @@ def test_class_weights_are_those_of_cross_entropy() -> None:
 
 
 def test_transformers_sees_label_names_and_the_tokenizer(tiny: Path, tmp_path: Path) -> None:
-    folder = make_model(tiny, "classify").save(tmp_path / "out")
+    folder = started(tiny, "classify", is_large=True).save(tmp_path / "out")
     config = transformers.AutoConfig.from_pretrained(folder)
     assert config.id2label == {0: "bad", 1: "good", 2: "so-so"}
     assert config.label2id == {"bad": 0, "good": 1, "so-so": 2}
@@ -94,13 +80,7 @@ def test_features_are_hidden_states(tmp_path: Path, features: str, layers: list[
 
 def test_padding_does_not_reach_the_bilstm(tiny: Path) -> None:
     """A row scores the same alone and padded in a batch, though the BiLSTM reads backwards too."""
-    model = start_task_model(
-        tiny,
-        task="tag",
-        labels=LABELS["tag"],
-        generator=torch.Generator().manual_seed(0),
-        features="concat-last-four",
-    )
+    model = started(tiny, "tag", features="concat-last-four")
     inputs = make_inputs("tag", tiny_config())
     with torch.no_grad():
         padded = model.module(inputs["input_ids"], None, inputs["attention_mask"].bool())
@@ -109,21 +89,14 @@ def test_padding_does_not_reach_the_bilstm(tiny: Path) -> None:
 
 
 def test_a_head_is_kept_only_for_its_own_labels(tiny: Path, tmp_path: Path) -> None:
-    folder = make_model(tiny, "classify").save(tmp_path / "out")
-    generator = torch.Generator().manual_seed(0)
+    folder = started(tiny, "classify", is_large=True).save(tmp_path / "out")
     head = open_task_model(folder, device="cpu").module.head.classifier.weight
-
-    def start(labels: tuple[str, ...], *, new_head: bool = False) -> TaskModel:
-        return start_task_model(
-            folder, task="classify", labels=labels, generator=generator, new_head=new_head
-        )
-
-    kept = start(("good", "bad"))  # fewer, and in another order
+    kept = started(folder, labels=("good", "bad"))  # fewer, and in another order
     assert kept.labels == ("bad", "good", "so-so")
     assert torch.equal(kept.module.head.classifier.weight, head)
     with pytest.raises(ValueError, match=r"was fine-tuned with the labels 'bad'.*--new-head"):
-        start(("bad", "unheard-of"))
-    fresh = start(("bad", "unheard-of"), new_head=True)
+        started(folder, labels=("bad", "unheard-of"))
+    fresh = started(folder, labels=("bad", "unheard-of"), new_head=True)
     assert fresh.labels == ("bad", "unheard-of")
     assert fresh.module.head.classifier.weight.shape == (2, 32)
 
@@ -131,7 +104,7 @@ def test_a_head_is_kept_only_for_its_own_labels(tiny: Path, tmp_path: Path) -> N
 def test_wrong_checkpoints_are_refused(tiny: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no task head"):
         open_task_model(tiny)
-    folder = make_model(tiny, "regress").save(tmp_path / "out")
+    folder = started(tiny, "regress", is_large=True).save(tmp_path / "out")
     with pytest.raises(ValueError, match="for regression, which is not for the task 'multilabel'"):
         open_task_model(folder, task="multilabel")
     # Labels of 0 and 1 are compared with its score (test_file_labels).
@@ -140,12 +113,7 @@ def test_wrong_checkpoints_are_refused(tiny: Path, tmp_path: Path) -> None:
         open_task_model(folder, task="qa")
     for labels, match in ((("one",), "at least two"), (tuple(map(str, range(2000))), "no more")):
         with pytest.raises(ValueError, match=match):
-            start_task_model(
-                tiny,
-                task="classify",
-                labels=labels,
-                generator=torch.Generator(),
-            )
+            started(tiny, labels=labels)
 
 
 @pytest.mark.parametrize(
@@ -162,11 +130,8 @@ def test_the_problem_type_says_what_a_head_is_for(
 ) -> None:
     """A sigmoid for each label, a softmax over all, or a number, by config.json."""
     task = "regress" if problem == "regression" else "classify"
-    folder = make_model(tiny, task).save(tmp_path / "out")
-    config = folder / "config.json"
-    values = json.loads(config.read_text()) | {"problem_type": problem}
-    del values["bertscope"]
-    config.write_text(json.dumps(values))
+    folder = started(tiny, task, is_large=True).save(tmp_path / "out")
+    edit(folder, problem_type=problem, bertscope=None)
     assert open_task_model(folder, device="cpu").task.name == given
     with pytest.raises(ValueError, match=f"not for the task '{refused}'"):
         open_task_model(folder, task=refused, device="cpu")
@@ -182,8 +147,7 @@ def test_a_regression_of_several_numbers_is_refused(tmp_path: Path) -> None:
         open_task_model(tmp_path, device="cpu")
     with pytest.raises(ValueError, match=match):
         read_task_head(load(tmp_path, device="cpu"))
-    generator = torch.Generator().manual_seed(0)
     with pytest.raises(ValueError, match=match):
-        start_task_model(tmp_path, task="regress", generator=generator)
-    fresh = start_task_model(tmp_path, task="regress", generator=generator, new_head=True)
+        started(tmp_path, "regress")
+    fresh = started(tmp_path, "regress", new_head=True)
     assert fresh.module.head.classifier.weight.shape == (1, 32)

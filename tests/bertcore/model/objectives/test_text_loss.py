@@ -7,29 +7,17 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
-from typer.testing import CliRunner, Result
 
 from bertcore import Model, load
-from tests.support.command_line import app
-from tests.support.tiny import tiny_bert
+from tests.support.command_line import invoke, succeed
 from tests.support.tiny_families import make
 
 A, B = "the film was very good", "she sat on the mat"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert().save(tmp_path_factory.mktemp("loss") / "tiny")
-
-
-@pytest.fixture(scope="module")
-def bert(folder: Path) -> Model:
-    return load(folder, device="cpu")
-
-
 @pytest.mark.parity
 @pytest.mark.parametrize("follows", [True, False])
-def test_the_loss_is_that_of_transformers(bert: Model, folder: Path, follows: bool) -> None:
+def test_the_loss_is_that_of_transformers(bert: Model, tiny: Path, follows: bool) -> None:
     found = bert.loss(A, B, follows=follows, seed=4, masked_lm_prob=0.3)
     encoding = bert.tokenize(A, B)
     to_id = bert.tokenizer.token_to_id
@@ -37,7 +25,7 @@ def test_the_loss_is_that_of_transformers(bert: Model, folder: Path, follows: bo
     for one in found.hidden:
         labels[0, one.position] = to_id(one.token)
         assert one.token == encoding.tokens[one.position]
-    model = transformers.BertForPreTraining.from_pretrained(folder).eval()
+    model = transformers.BertForPreTraining.from_pretrained(tiny).eval()
     with torch.no_grad():
         out = model(
             input_ids=torch.tensor([[to_id(token) for token in found.input_tokens]]),
@@ -97,24 +85,20 @@ def test_bad_input_is_a_sentence(bert: Model, arguments: dict, sentence: str) ->
         bert.loss(**arguments)
 
 
-def command(folder: Path, *words: str) -> Result:
-    return CliRunner().invoke(app, ["loss", *words, "--checkpoint", str(folder)])
-
-
-def test_unknown_words_are_counted_and_told(folder: Path, bert: Model) -> None:
+def test_unknown_words_are_counted_and_told(tiny: Path, bert: Model) -> None:
     assert bert.loss(A).num_unknown == 0
     assert bert.loss("the 我 film 爱").num_unknown == 2
-    result = command(folder, "the 我 film 爱", "--json")
+    result = invoke("loss", "the 我 film 爱", "--json", "--checkpoint", tiny)
     assert "2 of the 4 tokens of the text are [UNK]" in result.stderr
     assert "Open 'zh'" in result.stderr
     assert json.loads(result.stdout)["num_unknown"] == 2
 
 
-def test_the_command(folder: Path, bert: Model) -> None:
-    words = ["loss", A, B, "--follows", "--seed", "4", "--checkpoint", str(folder)]
-    shown = CliRunner().invoke(app, words, catch_exceptions=False).output
+def test_the_command(tiny: Path, bert: Model) -> None:
+    words = ("loss", A, B, "--follows", "--seed", "4", "--checkpoint", tiny)
+    shown = succeed(*words)
     found = bert.loss(A, B, follows=True, seed=4)
     assert f"sum:                {found.loss:.4f} nats" in shown
-    record = json.loads(CliRunner().invoke(app, [*words, "--json"]).output)
+    record = json.loads(succeed(*words, "--json"))
     assert record["loss"] == pytest.approx(found.loss)
     assert [one["token"] for one in record["hidden"]] == [one.token for one in found.hidden]

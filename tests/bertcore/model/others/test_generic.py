@@ -20,11 +20,13 @@ from bertcore.analysis.attribution import (
 )
 from bertcore.model.others.families import family_of, why_not
 from bertcore.model.others.network import OtherNetwork
-from bertcore.training.tasks.model import open_task_model, start_task_model
+from bertcore.training.tasks.model import open_task_model
 from tests.support.cases import cases
 from tests.support.exhaustive import all_but, first_of_each, spread
 from tests.support.kit import edit, opened
 from tests.support.made_once import prefix_of
+from tests.support.rigged_models import started
+from tests.support.task_parity import logits_of, their_logits
 from tests.support.tiny_generic import SHAPES, make_generic
 from tests.support.tiny_others import PAIR, TEXT
 
@@ -109,14 +111,8 @@ def test_task_heads_answer_as_those_of_transformers(
             named = {name: tensor[:, None] for name, tensor in named.items()}
         with torch.no_grad():
             out = theirs(**named)
-            ours = model.module(
-                named["input_ids"], named.get("token_type_ids"), named["attention_mask"].bool()
-            )
-        wanted = (
-            torch.stack([out.start_logits, out.end_logits], -1)
-            if head == "QuestionAnswering"
-            else out.logits
-        )
+            ours = logits_of(model, named)
+        wanted = their_logits("qa" if head == "QuestionAnswering" else "", out)
         torch.testing.assert_close(ours, wanted, **CLOSE)
 
 
@@ -157,10 +153,7 @@ def test_a_padded_batch_long_texts_and_saving(model_type: str, tmp_path: Path) -
 
 def test_a_head_is_started_and_fine_tuned_weights_are_kept(tmp_path: Path) -> None:
     make_generic(tmp_path / "made", "nystromformer")
-    generator = torch.Generator().manual_seed(0)
-    made = start_task_model(
-        tmp_path / "made", task="classify", labels=("no", "yes"), generator=generator
-    )
+    made = started(tmp_path / "made", labels=("no", "yes"))
     again = open_task_model(made.save(tmp_path / "tuned"), device="cpu")
     assert again.labels == ("no", "yes")
     first, second = (answer(one, task_input(one, TEXT)).probabilities for one in (made, again))

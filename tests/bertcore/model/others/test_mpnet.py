@@ -1,6 +1,5 @@
 """MPNet: positions from padding, BERT's word pieces with other special tokens; and EuroBERT."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from transformers.models.mpnet.modeling_mpnet import create_position_ids_from_in
 
 import bertcore
 from bertcore.model.tokenizer.wordpiece import explain
+from tests.support.kit import edit
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.tiny_others import PAIR, TEXT, make_other, opened
 
@@ -70,7 +70,6 @@ def test_its_word_pieces_are_those_of_its_tokenizer(has_json: bool, tmp_path: Pa
 def test_a_llama_checkpoint_is_not_read_as_eurobert(tmp_path: Path) -> None:
     """Both name their tensors alike, but attend differently."""
     make_other("EuroBertForMaskedLM", tmp_path)
-    file = tmp_path / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"model_type": "llama"}))
+    edit(tmp_path, model_type="llama")
     with pytest.raises(ValueError, match="has model_type 'llama'"):
         bertcore.load(tmp_path, device="cpu")

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -21,28 +20,17 @@ from bertcore.model.bert import with_parts
 from bertcore.model.network import Network
 from bertcore.model.others.families import OTHERS
 from tests.support.exhaustive import spread
-from tests.support.tiny_others import CLASSES, PAIR, TEXT, given, make_other, opened
+from tests.support.tiny_others import CLASSES, PAIR, TEXT, both, given, make_other, opened
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Any]]:
-    """Return each class of `transformers` with its folder and model."""
-    made = {}
-    for name in CLASSES:
-        folder = tmp_path_factory.mktemp(name)
-        made[name] = (folder, make_other(name, folder))
-    return made
 
 
 @pytest.mark.parity
 @pytest.mark.parametrize(("name", "texts"), spread(CLASSES, [(TEXT,), (TEXT, PAIR)]))
 def test_states_and_attention_are_those_of_transformers(
-    name: str, texts: tuple[str, ...], folders: dict[str, tuple[Path, Any]]
+    name: str, texts: tuple[str, ...], tmp_path: Path
 ) -> None:
-    folder, model = folders[name]
-    bert = opened(folder)
+    bert, model = both(name, tmp_path)
     trace = bert.trace(*texts)
     inputs = given(bert, *texts)
     assert trace.input_ids == inputs["input_ids"][0].tolist()
@@ -61,11 +49,8 @@ def test_states_and_attention_are_those_of_transformers(
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_the_summands_make_the_first_hidden_state(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    folder, model = folders[name]
-    bert = opened(folder)
+def test_the_summands_make_the_first_hidden_state(name: str, tmp_path: Path) -> None:
+    bert, model = both(name, tmp_path)
     trace = bert.trace(TEXT, PAIR)
     parts = trace.embeddings
     summed = torch.stack([p for p in (parts.token, parts.segment, parts.position) if p is not None])
@@ -88,11 +73,8 @@ def test_the_summands_make_the_first_hidden_state(
 
 @pytest.mark.parity
 @pytest.mark.parametrize("name", ["T5ForConditionalGeneration", "BartForConditionalGeneration"])
-def test_the_decoder_is_that_of_transformers(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    folder, model = folders[name]
-    bert = opened(folder)
+def test_the_decoder_is_that_of_transformers(name: str, tmp_path: Path) -> None:
+    bert, model = both(name, tmp_path)
     found = bert.decoder(TEXT)
     ids = bert.tokenize(TEXT).input_ids
     inputs = {"input_ids": torch.tensor([ids])}
@@ -118,10 +100,8 @@ def test_the_decoder_is_that_of_transformers(
 
 @pytest.mark.parity
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_padded_batch_is_as_each_text_alone(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    bert = opened(folders[name][0])
+def test_a_padded_batch_is_as_each_text_alone(name: str, tmp_path: Path) -> None:
+    bert, _ = both(name, tmp_path)
     texts = [TEXT, "milk and", f"{TEXT} {PAIR}"]
     together = bert.encode(texts)
     alone = torch.cat([bert.encode([text]) for text in texts])
@@ -152,8 +132,8 @@ LACKS = {
 
 
 @pytest.mark.parametrize("name", LACKS)
-def test_what_a_family_lacks_is_a_sentence(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
-    bert = opened(folders[name][0])
+def test_what_a_family_lacks_is_a_sentence(name: str, tmp_path: Path) -> None:
+    bert, _ = both(name, tmp_path)
     lacks = bert.config.family.absent
     assert set(LACKS[name]) <= set(lacks)
     assert all(text.endswith(".") for text in lacks.values())
@@ -184,8 +164,8 @@ def test_what_a_family_lacks_is_a_sentence(name: str, folders: dict[str, tuple[P
 
 
 @pytest.mark.parametrize("name", ["XLNetModel", "DebertaModel", "T5EncoderModel"])
-def test_a_bare_encoder_predicts_nothing(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
-    bert = opened(folders[name][0])
+def test_a_bare_encoder_predicts_nothing(name: str, tmp_path: Path) -> None:
+    bert, _ = both(name, tmp_path)
     assert bert.report.heads == ()
     assert bert.report.missing
     with pytest.raises(ValueError, match="no masked-word"):
@@ -193,11 +173,8 @@ def test_a_bare_encoder_predicts_nothing(name: str, folders: dict[str, tuple[Pat
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_report_doctor_and_shape_speak_of_it(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    folder, model = folders[name]
-    bert = opened(folder)
+def test_report_doctor_and_shape_speak_of_it(name: str, tmp_path: Path) -> None:
+    bert, model = both(name, tmp_path)
     text = " ".join(bert.report.sentences())
     assert f"{OTHERS[CLASSES[name][0]]['name']}, another architecture, run by transformers" in text
     total = sum(p.numel() for p in model.parameters())
@@ -213,10 +190,8 @@ def test_report_doctor_and_shape_speak_of_it(
 
 @pytest.mark.parity
 @pytest.mark.parametrize("name", CLASSES)
-def test_what_is_saved_opens_again_and_in_transformers(
-    name: str, folders: dict[str, tuple[Path, Any]], tmp_path: Path
-) -> None:
-    bert = opened(folders[name][0])
+def test_what_is_saved_opens_again_and_in_transformers(name: str, tmp_path: Path) -> None:
+    bert, _ = both(name, tmp_path)
     saved = bert.save(tmp_path / "saved")
     again = opened(saved)
     assert torch.equal(again.trace(TEXT).hidden_states, bert.trace(TEXT).hidden_states)
@@ -225,9 +200,9 @@ def test_what_is_saved_opens_again_and_in_transformers(
     assert all(torch.equal(p, ours[n]) for n, p in model.named_parameters() if n in ours)
 
 
-def test_offsets_point_into_the_text(folders: dict[str, tuple[Path, Any]]) -> None:
-    for name, (folder, _) in folders.items():
-        bert = opened(folder)
+def test_offsets_point_into_the_text(tmp_path: Path) -> None:
+    for name in CLASSES:
+        bert, _ = both(name, tmp_path / name)
         trace = bert.trace("Milk,  for the dog.", "Rain")
         texts = (trace.text_a, trace.text_b or "")
         for token, text, (start, end) in zip(
@@ -238,13 +213,14 @@ def test_offsets_point_into_the_text(folders: dict[str, tuple[Path, Any]]) -> No
                 assert piece.strip() == token.strip("▁Ġ").removeprefix("##").lower(), name
 
 
-def test_half_precision_is_as_asked(folders: dict[str, tuple[Path, Any]]) -> None:
-    for name, (folder, _) in folders.items():
+def test_half_precision_is_as_asked(tmp_path: Path) -> None:
+    for name in CLASSES:
+        make_other(name, tmp_path / name)
         if CLASSES[name][0] in ("deberta", "xlnet"):
             with pytest.raises(ValueError, match="runs only in float32"):
-                opened(folder, dtype="bfloat16")
+                opened(tmp_path / name, dtype="bfloat16")
             continue
-        bert = opened(folder, dtype="bfloat16")
+        bert = opened(tmp_path / name, dtype="bfloat16")
         assert bert.dtype == torch.bfloat16, name
         trace = bert.trace(TEXT)
         assert trace.hidden_states.isfinite().all(), name

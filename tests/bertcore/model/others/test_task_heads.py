@@ -11,17 +11,17 @@ from torch import Tensor
 
 import bertcore
 from bertcore.analysis.attribution import answer, task_input
-from bertcore.model.architecture.families import TASK_CLASSES
 from bertcore.model.others.families import described_family
 from bertcore.model.others.task_network import OtherTaskNetwork
 from bertcore.training.tasks.features import compute_features
-from bertcore.training.tasks.model import open_task_model, read_task_head, start_task_model
-from bertcore.training.tasks.read import read_task_data
+from bertcore.training.tasks.model import open_task_model, read_task_head
 from tests.support import task_parity, tiny_others
 from tests.support.exhaustive import all_but, first_of_each
+from tests.support.finetuning_files import data_of
 from tests.support.kit import state, store
-from tests.support.task_parity import KIND_OF, LABELS, PROBLEMS, logits_of, saved_with_new_head
-from tests.support.tiny_others import PAIR, TEXT, make_other, make_other_task
+from tests.support.rigged_models import LABELS, started
+from tests.support.task_parity import KIND_OF, logits_of, make_theirs, saved_with_new_head
+from tests.support.tiny_others import PAIR, TEXT, make_other
 
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 EVERY = [
@@ -32,14 +32,6 @@ EVERY = [
 ]
 USUAL = first_of_each(EVERY, itemgetter(0), itemgetter(1))
 """Each family and each task at least once."""
-
-
-def make_theirs(family: str, task: str, folder: Path, **changes: Any) -> Any:
-    """Write a checkpoint of transformers with a random head for a task; return its model."""
-    labels = LABELS.get(task, ("first",) if task == "regress" else ("first", "second"))
-    changes |= {"problem_type": PROBLEMS[task]} if task in PROBLEMS else {}
-    ending = TASK_CLASSES[KIND_OF[task]].removeprefix("For")
-    return make_other_task(folder, ending, family, labels, **changes)
 
 
 def make_inputs(task: str, config: Any, *, on_the_left: bool = False) -> dict[str, Tensor]:
@@ -62,7 +54,7 @@ def their_logits(task: str, model: Any) -> Tensor:
     on_the_left = model.config.model_type == "xlnet"
     mask = make_inputs(task, model.config)["attention_mask"].bool()
     out = model(**make_inputs(task, model.config, on_the_left=on_the_left))
-    logits = torch.stack([out.start_logits, out.end_logits], -1) if task == "qa" else out.logits
+    logits = task_parity.their_logits(task, out)
     if on_the_left and task in ("qa", "tag"):
         logits = to_left(logits, mask, back=True)
     return logits
@@ -125,17 +117,11 @@ def test_a_pretrained_encoder_gets_a_new_head(name: str, tmp_path: Path) -> None
     """Its own tensors stay as they are; the head's draws follow the seed."""
     task = PRETRAINED[name]
     make_other(name, tmp_path)
-    heads = []
-    for _ in range(2):
-        generator = torch.Generator().manual_seed(3)
-        model = start_task_model(
-            tmp_path, task=task, labels=LABELS.get(task, ()), generator=generator
-        )
-        heads.append(model.module.head_tensors())
+    model, other = (started(tmp_path, task) for _ in range(2))
     encoder = tiny_others.opened(tmp_path).module.base
     stored = {f"{encoder.base_model_prefix}.{n}": t for n, t in encoder.named_parameters()}
-    for key, tensor in heads[0].items():
-        assert torch.equal(tensor, heads[1][key])
+    for key, tensor in model.module.head_tensors().items():
+        assert torch.equal(tensor, other.module.head_tensors()[key])
         old = stored.get(key)
         if old is not None:  # MobileBERT's and MPNet's pooler was pretrained
             assert torch.equal(tensor, old)
@@ -204,9 +190,7 @@ def test_features_of_a_frozen_encoder_give_the_same_logits(family: str, tmp_path
     file = tmp_path / "texts.tsv"
     lines = [f"{text}\t{label}" for text in (TEXT, "milk", PAIR) for label in LABELS["classify"]]
     file.write_text("text\tlabel\n" + "\n".join(lines) + "\n")
-    data = read_task_data(
-        file, model.task, model.tokenizer, max_length=40, labels=model.labels, is_train=False
-    )
+    data = data_of(file, model)
     features = compute_features(model.module, data.rows, tmp_path)
     batch = data.rows.batch([0, 3, 6])
     hidden = features.batch(torch.tensor([0, 3, 6]).numpy())
@@ -263,15 +247,8 @@ def test_no_head_another_task_and_what_needs_the_parts(tmp_path: Path) -> None:
     bert = bertcore.load(tmp_path / "tagger", device="cpu")
     with pytest.raises(ValueError, match="but not its parts"):
         read_task_head(bert)
-    generator = torch.Generator()
     make_other("EuroBertForMaskedLM", tmp_path / "euro")
     with pytest.raises(ValueError, match="EuroBERT has no head for the task 'qa'"):
-        start_task_model(tmp_path / "euro", task="qa", generator=generator)
+        started(tmp_path / "euro", "qa")
     with pytest.raises(ValueError, match="feature-based training needs an encoder of BERT's"):
-        start_task_model(
-            tmp_path / "bare",
-            task="tag",
-            labels=LABELS["tag"],
-            generator=generator,
-            features="last",
-        )
+        started(tmp_path / "bare", "tag", features="last")

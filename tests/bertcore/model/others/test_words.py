@@ -11,19 +11,9 @@ from bertcore.analysis import next_surprise, predict_masks, predict_next, surpri
 from bertcore.analysis.words.next_sentence import score_pairs
 from bertcore.analysis.words.predictions import fill_in_turn
 from bertcore.model.others.model import OtherModel
-from tests.support.tiny_others import MASKED, PAIR, TEXT, given, make_other, opened
+from tests.support.tiny_others import MASKED, PAIR, TEXT, both, given
 
 CLOSE = {"atol": 1e-5, "rtol": 0.0}
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Any]]:
-    """Return each class that predicts words with its folder and model."""
-    made = {}
-    for name in (*MASKED, "GPT2LMHeadModel"):
-        folder = tmp_path_factory.mktemp(name)
-        made[name] = (folder, make_other(name, folder))
-    return made
 
 
 def own_logits(name: str, model: Any, bert: OtherModel, ids: list[int], at: int) -> torch.Tensor:
@@ -50,11 +40,8 @@ def own_logits(name: str, model: Any, bert: OtherModel, ids: list[int], at: int)
 
 @pytest.mark.parity
 @pytest.mark.parametrize("name", MASKED)
-def test_hidden_words_are_predicted_as_the_model_itself_does(
-    name: str, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    folder, model = folders[name]
-    bert = opened(folder)
+def test_hidden_words_are_predicted_as_the_model_itself_does(name: str, tmp_path: Path) -> None:
+    bert, model = both(name, tmp_path)
     at = 3
     ids = bert.tokenize(TEXT, PAIR).input_ids
     before = ids[at]
@@ -77,19 +64,16 @@ def test_hidden_words_are_predicted_as_the_model_itself_does(
 
 
 @pytest.mark.parametrize("name", MASKED)
-def test_several_hidden_words(name: str, folders: dict[str, tuple[Path, Any]]) -> None:
-    bert = opened(folders[name][0])
+def test_several_hidden_words(name: str, tmp_path: Path) -> None:
+    bert, _ = both(name, tmp_path)
     found = predict_masks(bert, TEXT, None, [2, 3, 5], 3)
     assert found.positions == (2, 3, 5)
     assert len(fill_in_turn(bert, TEXT, None, [2, 3])) == 2
 
 
 @pytest.mark.parity
-def test_the_second_sentinel_is_asked_after_what_was_written_for_the_first(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, model = folders["T5ForConditionalGeneration"]
-    bert = opened(folder)
+def test_the_second_sentinel_is_asked_after_what_was_written_for_the_first(tmp_path: Path) -> None:
+    bert, model = both("T5ForConditionalGeneration", tmp_path)
     first, second = bert.module.sentinels[:2]
     ids = bert.tokenize(TEXT).input_ids
     ids = [*ids[:2], first, ids[3], second, *ids[5:]]
@@ -109,11 +93,8 @@ def test_the_second_sentinel_is_asked_after_what_was_written_for_the_first(
 
 
 @pytest.mark.parity
-def test_gpt2_predicts_the_next_token_as_the_model_itself_does(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, model = folders["GPT2LMHeadModel"]
-    bert = opened(folder)
+def test_gpt2_predicts_the_next_token_as_the_model_itself_does(tmp_path: Path) -> None:
+    bert, model = both("GPT2LMHeadModel", tmp_path)
     ids = bert.tokenize(TEXT).input_ids
     with torch.no_grad():
         wanted = model(torch.tensor([ids])).logits[0].softmax(-1)
@@ -133,13 +114,11 @@ def test_gpt2_predicts_the_next_token_as_the_model_itself_does(
 
 
 @pytest.mark.parametrize(("positions", "top_k"), [([0], 5), ([99], 5), ([1], 0)])
-def test_next_words_that_cannot_be(
-    positions: Sequence[int], top_k: int, folders: dict[str, tuple[Path, Any]]
-) -> None:
-    bert = opened(folders["GPT2LMHeadModel"][0])
+def test_next_words_that_cannot_be(positions: Sequence[int], top_k: int, tmp_path: Path) -> None:
+    bert, _ = both("GPT2LMHeadModel", tmp_path)
     with pytest.raises(ValueError, match=r"nothing is predicted at token|top_k is 0"):
         predict_next(bert, TEXT, None, positions, top_k)
-    other = opened(folders["T5ForConditionalGeneration"][0])
+    other, _ = both("T5ForConditionalGeneration", tmp_path / "other")
     with pytest.raises(ValueError, match="does not predict the next token"):
         next_surprise(other, TEXT)
     with pytest.raises(ValueError, match="nothing is predicted"):
@@ -147,11 +126,8 @@ def test_next_words_that_cannot_be(
 
 
 @pytest.mark.parity
-def test_mobilebert_answers_next_sentence_as_the_model_itself_does(
-    folders: dict[str, tuple[Path, Any]],
-) -> None:
-    folder, model = folders["MobileBertForPreTraining"]
-    bert = opened(folder)
+def test_mobilebert_answers_next_sentence_as_the_model_itself_does(tmp_path: Path) -> None:
+    bert, model = both("MobileBertForPreTraining", tmp_path)
     with torch.no_grad():
         wanted = model(**given(bert, TEXT, PAIR)).seq_relationship_logits[0].softmax(-1)
     assert bert.next_sentence(TEXT, PAIR).is_next == pytest.approx(float(wanted[0]), abs=1e-5)

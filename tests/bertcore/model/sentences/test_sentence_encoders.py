@@ -3,11 +3,9 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
 from sentence_transformers.sentence_transformer.modules import Dropout, LayerNorm, Normalize
@@ -17,6 +15,7 @@ from bertcore import Bert, load
 from bertcore.model.checkpoints.folder import OnlyPickleError, find_checkpoint
 from bertcore.model.sentences import POOLINGS, pool, token_parts
 from tests.support.exhaustive import spread
+from tests.support.kit import edit, pickled, put, store
 from tests.support.sentence_encoders import make_sentence_encoder
 from tests.support.what_opens import opens
 
@@ -107,13 +106,12 @@ def test_a_default_prompt_is_put_before_every_text(tmp_path: Path) -> None:
     reference = make_sentence_encoder(tmp_path / "model", **options)
     assert_same(tmp_path / "model", reference)
     assert "'the day '" in " ".join(load(tmp_path / "model").report.sentences("vectors"))
-    pooling = tmp_path / "model" / "1_Pooling" / "config.json"
-    change(pooling, include_prompt=False)
+    edit(tmp_path / "model" / "1_Pooling", include_prompt=False)
     with pytest.raises(ValueError, match="include_prompt"):
         load(tmp_path / "model", device="cpu").encode(TEXTS)
     cased = tmp_path / "cased"
     make_sentence_encoder(cased, "RobertaModel")
-    change(cased / "sentence_bert_config.json", do_lower_case=True)
+    edit(cased, "sentence_bert_config.json", do_lower_case=True)
     with pytest.raises(ValueError, match="do_lower_case"):
         load(cased, device="cpu").encode(TEXTS)
 
@@ -140,10 +138,9 @@ def old_form(folder: Path) -> None:
     modules[0]["path"] = "0_Transformer"
     for module in modules:
         module["type"] = f"sentence_transformers.models.{module['type'].rpartition('.')[2]}"
-    (folder / "modules.json").write_text(json.dumps(modules))
-    (folder / "0_Transformer" / "sentence_bert_config.json").write_text(
-        '{"max_seq_length": 20, "do_lower_case": false}'
-    )
+    put(folder, "modules.json", modules)
+    settings = {"max_seq_length": 20, "do_lower_case": False}
+    put(folder / "0_Transformer", "sentence_bert_config.json", settings)
     switches = {
         "word_embedding_dimension": 32,
         "pooling_mode_cls_token": True,
@@ -151,16 +148,14 @@ def old_form(folder: Path) -> None:
         "pooling_mode_max_tokens": False,
         "pooling_mode_mean_sqrt_len_tokens": False,
     }
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(switches))
+    put(folder / "1_Pooling", "config.json", switches)
 
 
 def test_a_dense_layer_in_a_pickle_is_read_after_consent(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     make_sentence_encoder(folder, after=(Dense(32, 5),))
     expected = load(folder, device="cpu").encode(TEXTS)
-    weights = folder / "2_Dense" / "model.safetensors"
-    torch.save(load_file(weights), folder / "2_Dense" / "pytorch_model.bin")
-    weights.unlink()
+    pickled(folder / "2_Dense")
     with pytest.raises(OnlyPickleError):
         load(folder, device="cpu")
     assert torch.equal(load(folder, device="cpu", allow_pickle=True).encode(TEXTS), expected)
@@ -177,7 +172,6 @@ def test_a_checkpoint_without_modules_says_that_the_mean_is_taken() -> None:
 def test_a_named_pooling_and_layer_are_those_of_the_encoder_alone(tmp_path: Path) -> None:
     make_sentence_encoder(tmp_path / "model", after=(Dense(32, 5),), max_length=6)
     bert = load(tmp_path / "model", device="cpu")
-    assert isinstance(bert, Bert)
     plain = Bert(bert.module, bert.tokenizer)
     assert torch.equal(bert.encode(TEXTS, pooling="max"), plain.encode(TEXTS, pooling="max"))
     assert torch.equal(
@@ -195,18 +189,11 @@ def test_the_parts_of_the_tokens_sum_to_the_pooled_vector(pooling: str) -> None:
     torch.testing.assert_close(parts.sum(0), pool(hidden[None], kept, pooling)[0])
 
 
-def change(file: Path, **values: Any) -> None:
-    """Set fields of a JSON object in a file."""
-    content = json.loads(file.read_text()) if file.is_file() else {}
-    file.write_text(json.dumps(content | values))
-
-
 def change_module(folder: Path, number: int, **values: str) -> None:
     """Set fields of an entry of modules.json."""
-    file = folder / "modules.json"
-    modules = json.loads(file.read_text())
+    modules = json.loads((folder / "modules.json").read_text())
     modules[number] |= values
-    file.write_text(json.dumps(modules))
+    put(folder, "modules.json", modules)
 
 
 UNREAD: dict[str, Callable[[Path], None]] = {
@@ -218,14 +205,10 @@ UNREAD: dict[str, Callable[[Path], None]] = {
     ),
     "ColBERT": lambda folder: change_module(folder, 1, type="pylate.models.Dense.Dense"),
     "own code, which is never run": lambda folder: change_module(folder, 2, type="custom.Mine"),
-    "'median'": lambda folder: change(
-        folder / "1_Pooling" / "config.json", pooling_mode=["mean", "median"]
-    ),
-    "os.system": lambda folder: change(
-        folder / "2_Dense" / "config.json", activation_function="os.system"
-    ),
-    "token_embeddings": lambda folder: change(
-        folder / "2_Dense" / "config.json", module_input_name="token_embeddings"
+    "'median'": lambda folder: edit(folder / "1_Pooling", pooling_mode=["mean", "median"]),
+    "os.system": lambda folder: edit(folder / "2_Dense", activation_function="os.system"),
+    "token_embeddings": lambda folder: edit(
+        folder / "2_Dense", module_input_name="token_embeddings"
     ),
 }
 """What the sentence names -> the change that makes it."""
@@ -245,11 +228,6 @@ def test_what_is_not_known_is_a_sentence_and_the_encoder_opens(named: str, tmp_p
     assert bert.encode(TEXTS, pooling="mean").shape == (len(TEXTS), 32)
 
 
-def _shapes(folder: Path) -> None:
-    file = folder / "2_Dense" / "model.safetensors"
-    save_file({"linear.weight": torch.zeros(5, 31), "linear.bias": torch.zeros(5)}, file)
-
-
 def _link(folder: Path) -> None:
     (folder / "2_Dense").rename(folder.parent / "away")
     (folder / "2_Dense").symlink_to(folder.parent / "away")
@@ -260,14 +238,16 @@ DAMAGED: dict[str, Callable[[Path], object]] = {
     "not valid JSON": lambda folder: (folder / "modules.json").write_text("[{"),
     "2_Dense'|'/tmp'": lambda folder: change_module(folder, 2, path="/tmp"),
     "no config.json": lambda folder: (folder / "1_Pooling" / "config.json").unlink(),
-    "max_seq_length": lambda folder: change(
-        folder / "sentence_bert_config.json", max_seq_length="long"
+    "max_seq_length": lambda folder: edit(
+        folder, "sentence_bert_config.json", max_seq_length="long"
     ),
-    "width 31": lambda folder: change(folder / "2_Dense" / "config.json", in_features=31),
-    "out_features 0": lambda folder: change(folder / "2_Dense" / "config.json", out_features=0),
-    r"\[5, 31\].*\[5, 32\]": _shapes,
+    "width 31": lambda folder: edit(folder / "2_Dense", in_features=31),
+    "out_features 0": lambda folder: edit(folder / "2_Dense", out_features=0),
+    r"\[5, 31\].*\[5, 32\]": lambda folder: store(
+        folder / "2_Dense", {"linear.weight": torch.zeros(5, 31), "linear.bias": torch.zeros(5)}
+    ),
     "is a link": _link,
-    "pooling_mode": lambda folder: change(folder / "1_Pooling" / "config.json", pooling_mode={}),
+    "pooling_mode": lambda folder: edit(folder / "1_Pooling", pooling_mode={}),
 }
 """What the message says -> the damage."""
 

@@ -17,6 +17,7 @@ from bertcore.model.tokenizer.auto import _LISTS, _NAMES, _SWITCHES
 from bertcore.model.tokenizer.files import VOCABULARIES
 from tests.support.cases import cases
 from tests.support.exhaustive import spread
+from tests.support.kit import edit
 from tests.support.odd_tokenizers import CLASS, W, check_same, from_json, made, put
 from tests.support.reopened import REFUSALS
 from tests.support.tiny_families import byte_level_bpe, save_fast, unigram
@@ -133,10 +134,7 @@ def test_a_tokenizer_of_the_checkpoints_own_code_is_refused(
     class_name: str | None, programs: object, file: str, tmp_path: Path
 ) -> None:
     made(tmp_path)
-    content = json.loads((tmp_path / file).read_text())
-    content.pop("tokenizer_class", None)
-    named = {} if class_name is None else {"tokenizer_class": class_name}
-    put(tmp_path, file, {**content, **named, "auto_map": programs})
+    edit(tmp_path, file, tokenizer_class=class_name, auto_map=programs)
     with pytest.raises(RuntimeError, match=rf"{file} says .* own code.*tokenization_kobert.KoBert"):
         open_tokenizer(tmp_path)
     # Code of the model alone does not matter.
@@ -234,8 +232,7 @@ def folder_of(class_name: str, folder: Path, secret: Path) -> list[int]:
     """Write a folder that a class opens; return its ids of TEXT."""
     for fast in (unigram(albert=False), byte_level_bpe()):
         save_fast(fast, folder)
-        settings = json.loads((folder / "tokenizer_config.json").read_text())
-        put(folder, "tokenizer_config.json", {**settings, "tokenizer_class": class_name})
+        edit(folder, "tokenizer_config.json", tokenizer_class=class_name)
         ids = opened(folder, secret)
         if not isinstance(ids, str):
             return ids

@@ -20,6 +20,7 @@ from bertcore.model.tokenizer import (
     open_wordpiece,
     train_vocabulary,
 )
+from tests.support.kit import edit, put
 from tests.support.nasty_text import LETTERS, NASTY, PARAGRAPH
 
 TEXTS = [*NASTY, PARAGRAPH[:200], "the [E1] COVID covidriver [e1] [E1]x"]
@@ -34,10 +35,6 @@ ADDED = [AddedToken("[E1]"), AddedToken("covid", normalized=True, special=False)
 @pytest.fixture(scope="module")
 def vocab() -> list[str]:
     return train_vocabulary([PARAGRAPH, LETTERS], vocab_size=310, do_lower_case=False)
-
-
-def write_json(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def write_vocab(folder: Path, vocab: list[str]) -> None:
@@ -103,16 +100,16 @@ def test_we_open_what_transformers_saves(
 
 def test_the_oldest_layout_opens(tmp_path: Path, vocab: list[str]) -> None:
     write_vocab(tmp_path, vocab)
-    write_json(tmp_path / "tokenizer_config.json", {"do_lower_case": False})
+    put(tmp_path, "tokenizer_config.json", {"do_lower_case": False})
     roles = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     special: dict[str, Any] = {
         role: {"content": token, "lstrip": False} if role == "mask_token" else token
         for role, token in zip(roles, SPECIAL_TOKENS, strict=True)
     }
     special["additional_special_tokens"] = ["[E1]"]
-    write_json(tmp_path / "special_tokens_map.json", special)
-    write_json(tmp_path / "added_tokens.json", {"covid": 311, "[E1]": 310})
-    write_json(tmp_path / "config.json", {"max_position_embeddings": 128, "model_type": "bert"})
+    put(tmp_path, "special_tokens_map.json", special)
+    put(tmp_path, "added_tokens.json", {"covid": 311, "[E1]": 310})
+    put(tmp_path, "config.json", {"max_position_embeddings": 128, "model_type": "bert"})
     ours, theirs = open_wordpiece(str(tmp_path)), AutoTokenizer.from_pretrained(tmp_path)
     assert ours.do_lower_case is False
     assert ours.model_max_length == 128
@@ -133,7 +130,7 @@ def test_special_tokens_without_an_id_get_the_next(
 ) -> None:
     Tokenizer(vocab).save(tmp_path)
     settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, key: ["[ENT]", "the"]}
-    write_json(tmp_path / "tokenizer_config.json", settings)
+    put(tmp_path, "tokenizer_config.json", settings)
     if not has_json:
         (tmp_path / "tokenizer.json").unlink()
     ours, theirs = open_wordpiece(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
@@ -168,10 +165,9 @@ def test_tokenizer_json_is_obeyed_where_the_class_follows_it(
     Tokenizer(vocab, do_lower_case=True).save(tmp_path)
     content = json.loads((tmp_path / "tokenizer.json").read_text())
     change(content)
-    write_json(tmp_path / "tokenizer.json", content)
-    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
-    settings |= {"tokenizer_class": name, "strip_accents": True, "tokenize_chinese_chars": True}
-    write_json(tmp_path / "tokenizer_config.json", settings)
+    put(tmp_path, "tokenizer.json", content)
+    settings = {"tokenizer_class": name, "strip_accents": True, "tokenize_chinese_chars": True}
+    edit(tmp_path, "tokenizer_config.json", **settings)
     ours, theirs = open_tokenizer(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
     single = ("The RIVER", "na\u00efve \u548c\u5e73", "a\x00b \u2603 c")
     for texts in (*((text,) for text in single), ("the", "river")):
@@ -187,14 +183,10 @@ def test_no_post_processor_is_refused_where_the_class_adds_no_special_tokens(
     """`transformers` adds no [CLS] there; with BertTokenizer it does."""
     Tokenizer(vocab).save(tmp_path)
     content = json.loads((tmp_path / "tokenizer.json").read_text())
-    write_json(tmp_path / "tokenizer.json", content | {"post_processor": None})
-    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    put(tmp_path, "tokenizer.json", content | {"post_processor": None})
     ours = open_tokenizer(tmp_path).encode("the river").input_ids
     assert ours == AutoTokenizer.from_pretrained(tmp_path)("the river")["input_ids"]
-    write_json(
-        tmp_path / "tokenizer_config.json",
-        settings | {"tokenizer_class": "PreTrainedTokenizerFast"},
-    )
+    edit(tmp_path, "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     assert len(AutoTokenizer.from_pretrained(tmp_path)("the river")["input_ids"]) == len(ours) - 2
     with pytest.raises(RuntimeError, match=r"tokenizer.json: it adds no special tokens before and"):
         open_tokenizer(tmp_path)
@@ -220,7 +212,7 @@ def test_other_kinds_of_tokenizer_json_are_not_berts(
     (tmp_path / "tokenizer_config.json").unlink()
     content = json.loads((tmp_path / "tokenizer.json").read_text())
     change(content)
-    write_json(tmp_path / "tokenizer.json", content)
+    put(tmp_path, "tokenizer.json", content)
     with pytest.raises(RuntimeError, match=message):
         open_wordpiece(tmp_path)
     if "its own" in message:
@@ -281,8 +273,8 @@ def test_a_file_that_is_too_large_is_not_read(name: str, vocab: list[str], tmp_p
     Tokenizer(vocab).save(tmp_path)
     (tmp_path / "tokenizer.json").unlink()
     if name == "merges.txt":
-        write_json(tmp_path / "vocab.json", {})
-        write_json(tmp_path / "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"})
+        put(tmp_path, "vocab.json", {})
+        put(tmp_path, "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"})
     with (tmp_path / name).open("ab") as stream:
         stream.truncate(200_000_001)
     with pytest.raises(RuntimeError, match=f"{name} has over 200,000,000 bytes"):

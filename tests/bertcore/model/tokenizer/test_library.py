@@ -10,9 +10,9 @@ import transformers
 
 from bertcore.model.tokenizer import explain, open_tokenizer
 from tests.support.cases import cases
+from tests.support.kit import edit, put
 from tests.support.nasty_text import NASTY
-from tests.support.odd_tokenizers import put
-from tests.support.tiny_families import CORPUS, byte_level_bpe, save_fast, unigram
+from tests.support.tiny_families import byte_level_bpe, save_fast, unigram
 
 TEXT, PAIR = "The river bank was steep.", "It had rained: naïve 🙂!"
 MADE = {
@@ -75,7 +75,7 @@ def two_files(tmp_path: Path) -> Path:
     fast.model.save(str(tmp_path))
     vocab = json.loads((tmp_path / "vocab.json").read_text())
     vocab.setdefault("<mask>", len(vocab))
-    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    put(tmp_path, "vocab.json", vocab)
     return tmp_path
 
 
@@ -117,7 +117,7 @@ def test_tokens_that_other_files_add_are_kept_whole(
     for name, content in ADDED[place](fast.get_vocab_size()).items():
         told[name] = {**told.get(name, {}), **content}
     for name, content in told.items():
-        (two_files / name).write_text(json.dumps(content))
+        put(two_files, name, content)
     if has_json:
         fast.save(str(two_files / "tokenizer.json"))
     ours, theirs = open_tokenizer(two_files), their(two_files)
@@ -137,11 +137,9 @@ def test_a_space_before_the_text_is_added_as_transformers_does(
     space: bool | None, name: str, tmp_path: Path
 ) -> None:
     save_fast(byte_level_bpe(), tmp_path)
-    file = tmp_path / "tokenizer_config.json"
-    settings = json.loads(file.read_text())
     roles = {"bos_token": "<s>", "eos_token": "</s>"}
-    given = {} if space is None else {"add_prefix_space": space}
-    file.write_text(json.dumps({**settings, **roles, **given, "tokenizer_class": name}))
+    fields = {**roles, "add_prefix_space": space, "tokenizer_class": name}
+    edit(tmp_path, "tokenizer_config.json", **fields)
     ours, theirs = open_tokenizer(tmp_path), their(tmp_path)
     for texts in (("bank",), ("bank", "bank")):
         assert ours.encode(*texts).input_ids == theirs(*texts)["input_ids"]
@@ -151,7 +149,7 @@ def test_a_space_before_the_text_is_added_as_transformers_does(
 
 def test_what_is_told_and_refused_of_added_tokens_and_of_files(two_files: Path) -> None:
     size = byte_level_bpe().get_vocab_size()
-    (two_files / "added_tokens.json").write_text(json.dumps({"<new>": size + 7}))
+    put(two_files, "added_tokens.json", {"<new>": size + 7})
     put(two_files, "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"})
     remark = f"'<new>' has the id {size + 7} in added_tokens.json, but transformers gives it {size}"
     assert any(remark in told for told in open_tokenizer(two_files).remarks)
@@ -170,45 +168,15 @@ def test_what_is_told_and_refused_of_added_tokens_and_of_files(two_files: Path) 
 def test_additional_special_tokens_of_another_form_are_refused(
     tokens: object, two_files: Path
 ) -> None:
-    settings = {"additional_special_tokens": tokens}
-    (two_files / "tokenizer_config.json").write_text(json.dumps(settings))
+    put(two_files, "tokenizer_config.json", {"additional_special_tokens": tokens})
     with pytest.raises(RuntimeError, match="have an unexpected form"):
         open_tokenizer(two_files)
 
 
-@pytest.mark.parametrize(
-    ("model_type", "file"), [("albert", "spiece.model"), ("t5", "spiece.model")]
-)
-def test_sentencepiece_alone_is_converted_where_the_library_is_there(
-    model_type: str, file: str, tmp_path: Path
-) -> None:
-    trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
-    texts = tmp_path / "texts.txt"
-    texts.write_text("\n".join(CORPUS * 3))
-    names = {"albert": {"control_symbols": "[CLS],[SEP],[MASK]"}, "t5": {"eos_id": 1}}[model_type]
-    ids = {"pad_id": 0, "unk_id": 2 if model_type == "t5" else 1, "bos_id": -1}
-    trainer.train(
-        input=str(texts),
-        model_prefix=str(tmp_path / "made"),
-        vocab_size=50,
-        minloglevel=2,
-        **{"eos_id": -1, **ids, **names},
-    )
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (tmp_path / "made.model").rename(folder / file)
-    (folder / "config.json").write_text(json.dumps({"model_type": model_type}))
-    ours = open_tokenizer(folder) if model_type == "albert" else open_tokenizer(folder, tokens={})
-    theirs = transformers.AutoTokenizer.from_pretrained(folder)
-    text = "He bought milk for the dog."
-    assert ours.encode(text).input_ids == theirs(text)["input_ids"]
-    assert ours.encode(text, "Paris.").input_ids == theirs(text, "Paris.")["input_ids"]
-
-
-def change(folder: Path, target: Path, **changes: Any) -> Path:
+def change(target: Path, **changes: Any) -> Path:
     save_fast(byte_level_bpe(), target)
-    file = target / "tokenizer.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+    content = json.loads((target / "tokenizer.json").read_text())
+    put(target, "tokenizer.json", {**content, **changes})
     return target
 
 
@@ -235,11 +203,11 @@ def template(single: str, pair: str) -> dict[str, Any]:
 def test_an_impossible_post_processor_is_refused(
     single: str, pair: str, made: str, tmp_path: Path
 ) -> None:
-    changed = change(tmp_path, tmp_path / "x", post_processor=template(single, pair))
+    changed = change(tmp_path / "x", post_processor=template(single, pair))
     with pytest.raises(RuntimeError, match=f"its post_processor makes '{made}' of"):
         open_tokenizer(changed)
     with pytest.raises(RuntimeError, match="adds no special tokens"):
-        open_tokenizer(change(tmp_path, tmp_path / "x", post_processor=None))
+        open_tokenizer(change(tmp_path / "x", post_processor=None))
 
 
 @pytest.mark.parametrize(
@@ -247,7 +215,7 @@ def test_an_impossible_post_processor_is_refused(
     [("A </s> <s>", "A </s> B </s> <s>"), ("A </s>", "A </s> B </s>"), ("<s> A", "A B")],
 )
 def test_other_post_processors_open(single: str, pair: str, tmp_path: Path) -> None:
-    changed = change(tmp_path, tmp_path / "x", post_processor=template(single, pair))
+    changed = change(tmp_path / "x", post_processor=template(single, pair))
     ours, theirs = open_tokenizer(changed), their(changed)
     assert ours.encode(TEXT).input_ids == theirs(TEXT)["input_ids"]
     assert ours.encode(TEXT, PAIR).input_ids == theirs(TEXT, PAIR)["input_ids"]
@@ -262,7 +230,7 @@ UNIGRAM = {"type": "Unigram", "unk_id": None, "vocab": [[name, -1.0] for name in
 def test_what_a_vocabulary_without_unk_lacks_is_refused(
     model: dict[str, Any], tmp_path: Path
 ) -> None:
-    changed = change(tmp_path, tmp_path / "x", model=model, added_tokens=[], pre_tokenizer=None)
+    changed = change(tmp_path / "x", model=model, added_tokens=[], pre_tokenizer=None)
     ours = open_tokenizer(changed)
     assert ours.encode("T").tokens == ["<s>", "T", "</s>"]
     for cut in (ours.encode, ours.encode_word):
@@ -277,11 +245,11 @@ def test_what_a_vocabulary_without_unk_lacks_is_refused(
 def test_panics_of_the_library_are_sentences(tmp_path: Path) -> None:
     damaged = {"type": "Precompiled", "precompiled_charsmap": "AAAA"}
     with pytest.raises(RuntimeError, match=r"tokenizer\.json cannot be read \(.*Precompiled"):
-        open_tokenizer(change(tmp_path, tmp_path / "x", normalizer=damaged))
+        open_tokenizer(change(tmp_path / "x", normalizer=damaged))
     # A trie with places for ASCII only: the library looks up others outside it.
     table = base64.b64encode((512).to_bytes(4, "little") + bytes(512)).decode()
     half = {"type": "Precompiled", "precompiled_charsmap": table}
-    ours = open_tokenizer(change(tmp_path, tmp_path / "y", normalizer=half))
+    ours = open_tokenizer(change(tmp_path / "y", normalizer=half))
     for cut in (ours.encode, ours.encode_word):
         with pytest.raises(ValueError, match=r"cannot split this text \(.*out of bounds"):
             cut("é")
@@ -292,9 +260,8 @@ def test_a_special_token_without_a_row_in_the_table_is_refused(tmp_path: Path) -
     post_processor = template("<s> A <gone>", "<s> A B")
     last = byte_level_bpe().get_vocab_size() - 1
     post_processor["special_tokens"]["<gone>"]["ids"] = [last]
-    changed = change(tmp_path, tmp_path / "x", post_processor=post_processor)
-    settings = json.loads((changed / "tokenizer_config.json").read_text())
-    put(changed, "tokenizer_config.json", {**settings, "mask_token": "<unk>"})
+    changed = change(tmp_path / "x", post_processor=post_processor)
+    edit(changed, "tokenizer_config.json", mask_token="<unk>")
     with pytest.raises(ValueError, match=f"special token <mask> has the id {last} but"):
         open_tokenizer(changed).for_network(last)
 
@@ -306,5 +273,5 @@ def test_special_tokens_that_nobody_tells_are_named(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").unlink()
     with pytest.raises(RuntimeError, match=r"neither tokenizer_config.json nor.*the mask_token"):
         open_tokenizer(tmp_path)
-    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"mask_token": "<hole>"}))
+    put(tmp_path, "special_tokens_map.json", {"mask_token": "<hole>"})
     assert open_tokenizer(tmp_path).mask_token == "<hole>"

@@ -12,11 +12,11 @@ import pytest
 import transformers
 
 from bertcore.model.tokenizer import Tokenizer, open_tokenizer
+from tests.support.kit import LETTERS as SIGNS
+from tests.support.kit import SPECIAL as S
 from tests.support.odd_tokenizers import (
     CLASS,
-    SIGNS,
     TEXTS,
-    S,
     W,
     added,
     check_same,

@@ -7,17 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from typer.testing import CliRunner
 
 from bertcore.analysis.attribution import run_file
 from bertcore.model.network.task_heads import TaskNetwork
 from bertcore.training.evaluation.breakdown import break_down, by_label
-from bertcore.training.tasks import TaskModel, read_task_data, score_model
-from tests.support.command_line import app
+from bertcore.training.tasks import TaskModel
+from tests.support.command_line import succeed
 from tests.support.finetuning_files import scores_on, write_reviews, write_tags
 from tests.support.rigged_models import random_model
-
-runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 
 
 def always_good() -> TaskModel:
@@ -37,7 +34,6 @@ def test_by_hand() -> None:
     predicted = np.array([0, 1, 1, 0, 1, 1, 2, 0])
     lengths = np.array([4, 4, 4, 4, 9, 9, 9, 9])
     found = break_down(gold == predicted, gold, sure, lengths, ("a", "b", "c", "never"))
-    assert found is not None
     assert [(b.above, b.up_to, b.number) for b in found.calibration] == [
         (0.2, 0.3, 1),
         (0.5, 0.6, 2),
@@ -69,9 +65,7 @@ def test_evaluate_tells_it(tmp_path: Path) -> None:
     always_good().save(tmp_path / "model")
     line = ["evaluate", "--task", "classify", "--checkpoint", str(tmp_path / "model")]
     line += ["--data", str(data), "--device", "cpu"]
-    answer = runner.invoke(app, [*line, "--json"])
-    assert answer.exit_code == 0, (answer.stderr, answer.exception)
-    found = json.loads(answer.stdout)["breakdown"]
+    found = json.loads(succeed(*line, "--json"))["breakdown"]
     assert found["expected_calibration_error"] == pytest.approx(0.25, abs=1e-6)
     assert found["largest_calibration_error"] == pytest.approx(0.25, abs=1e-6)
     (one,) = found["calibration"]
@@ -83,7 +77,7 @@ def test_evaluate_tells_it(tmp_path: Path) -> None:
     ]
     assert sum(s["number"] for s in found["by_length"]) == 40
     assert sum(s["number"] * s["mean"] for s in found["by_length"]) == pytest.approx(20)
-    told = runner.invoke(app, line).stdout
+    told = succeed(*line)
     assert "Calibration: expected error 0.2500, largest 0.2500" in told
     assert "0.7 0.8 40 0.75 0.5".split() in [text.split()[:5] for text in told.splitlines()]
     assert any(text.split()[:3] == ["good", "20", "1"] for text in told.splitlines())
@@ -98,14 +92,9 @@ def test_it_is_what_the_inspect_page_shows(task: str, tmp_path: Path) -> None:
         model = TaskModel(model.task, model.module, model.tokenizer, labels, "m")
     else:
         path = write_tags(tmp_path / "a.txt", 20)
-    data = read_task_data(
-        path, model.task, model.tokenizer, max_length=64, labels=model.labels, is_train=False
-    )
-    ours = score_model(model.module, data, model.task).scores.breakdown
+    ours = scores_on(path, model).breakdown
     theirs = run_file(model, path, max_length=64)
     calibration = theirs.calibration()
-    assert ours is not None
-    assert calibration is not None
     assert ours.expected_calibration_error == pytest.approx(calibration.expected_error, abs=1e-5)
     assert [one.number for one in ours.calibration] == [n.number for n in calibration.bins]
     assert list(ours.by_length) == theirs.slices_by_length()

@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from bertcore.model.network.attention import attention_fused
 from bertcore.training.finetuning import (
     Experiment,
-    make_settings,
     resume_experiment,
     start_experiment,
 )
@@ -21,6 +20,7 @@ from bertcore.training.finetuning.experiment import open_models
 from bertcore.training.finetuning.task_step import TaskWithLoss, Totals
 from bertcore.training.tasks.model import open_task_model
 from bertcore.training.tasks.rows import Batch
+from tests.support.finetuning_files import quick_settings
 
 LINES = [("good film", "yes", "f")] * 2 + [("bad film", "no", "f")] * 6
 LINES += [("the man ran", "yes", "m")] * 7 + [("the man sat", "no", "m")] * 1
@@ -33,21 +33,9 @@ def write(path: Path, lines: list[tuple[str, str, str]] = LINES) -> Path:
 
 
 def experiment_in(folder: Path, tiny: Path, train: Path, **more: Any) -> Experiment:
-    settings = make_settings(
-        train=train,
-        checkpoint=str(tiny),
-        **{
-            "task": "classify",
-            "dev": None if "held_out" in more else train,
-            "balance": "gender",
-            "epochs": 2,
-            "batch_size": 4,
-            "max_seq_length": 16,
-            "device": "cpu",
-            "dtype": "float32",
-            **more,
-        },
-    )
+    dev = None if "held_out" in more else train
+    usual = {"balance": "gender", "epochs": 2, "batch_size": 4, "dtype": "float32"}
+    settings = quick_settings(tiny, train, dev, **{**usual, **more})
     return start_experiment(folder / "out", settings)
 
 

@@ -9,8 +9,9 @@ import transformers
 from torch import Tensor
 
 from bertcore import Bert, load
-from bertcore.training.tasks import TaskModel, open_task_model, read_task_head, start_task_model
+from bertcore.training.tasks import TaskModel, open_task_model, read_task_head
 from tests.bertcore.training.finetuning.test_loop import make_experiment
+from tests.support.rigged_models import started
 from tests.support.tiny import tiny_bert, tiny_config
 
 TEXTS = ("the film was good", "the dog was bad and the man was old", "she ran")
@@ -20,11 +21,6 @@ TEXTS = ("the film was good", "the dog was bad and the man was old", "she ran")
 def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bert = tiny_bert(tiny_config(is_decoder=True), heads=frozenset({"mlm"}))
     return bert.save(tmp_path_factory.mktemp("causal") / "pretrained")
-
-
-def started(pretrained: Path, task: str, labels: tuple[str, ...] = ()) -> TaskModel:
-    generator = torch.Generator().manual_seed(3)
-    return start_task_model(pretrained, task=task, labels=labels, generator=generator)
 
 
 def padded(bert_or_task: Bert | TaskModel) -> tuple[Tensor, Tensor, Tensor]:
@@ -42,7 +38,7 @@ def padded(bert_or_task: Bert | TaskModel) -> tuple[Tensor, Tensor, Tensor]:
 
 @torch.no_grad()
 def test_a_text_is_read_from_its_last_token(pretrained: Path) -> None:
-    model = started(pretrained, "classify", ("bad", "good"))
+    model = started(pretrained, labels=("bad", "good"))
     theirs = transformers.BertModel.from_pretrained(pretrained, add_pooling_layer=False).eval()
     ids, segments, mask = padded(model)
     hidden = theirs(
@@ -74,7 +70,7 @@ def test_a_text_is_read_from_its_last_token(pretrained: Path) -> None:
 def test_heads_of_tokens_open_in_transformers(
     pretrained: Path, tmp_path: Path, task: str, labels: tuple[str, ...], name: str
 ) -> None:
-    model = started(pretrained, task, labels)
+    model = started(pretrained, task, labels=labels)
     assert model.architecture == name
     folder = model.save(tmp_path / "out")
     theirs = getattr(transformers, name).from_pretrained(folder).eval()
@@ -93,16 +89,13 @@ def test_it_learns_and_opens_again(pretrained: Path, tmp_path: Path) -> None:
         tmp_path, pretrained, "classify", num_train=160, epochs=12, dtype="float32"
     )
     report = experiment.run()
-    assert report is not None
     assert report["best"]["value"] >= 0.85
     assert report["architecture"] == "CausalBertForSequenceClassification"
     out = tmp_path / "out"
     assert json.loads((out / "config.json").read_text())["is_decoder"] is True
     model = open_task_model(out, device="cpu")
     bert = load(out, device="cpu")
-    assert isinstance(bert, Bert)
     reader = read_task_head(bert)
-    assert reader is not None
     trace = bert.trace(TEXTS[0])
     encoding = bert.tokenize(TEXTS[0])
     with torch.no_grad():

@@ -10,7 +10,6 @@ from bertcore.data.files import BadRows
 from bertcore.training.finetuning import (
     Experiment,
     Settings,
-    make_settings,
     resume_experiment,
     start_experiment,
 )
@@ -23,15 +22,14 @@ from bertcore.training.finetuning.state import (
     read_dev_errors,
 )
 from bertcore.training.tasks import TASKS
-from tests.support.finetuning_files import WRITERS, write_reviews
+from tests.support.finetuning_files import WRITERS, quick_settings, write_reviews
+from tests.support.kit import edit
 
 
 def settings_of(folder: Path, tiny: Path, task: str = "classify", **more: Any) -> Settings:
     writer, ending = WRITERS[task]
-    usual = {"dev": None, "held_out": 0.4, "epochs": 1, "batch_size": 8, "max_seq_length": 48}
-    more = {"learning_rates": (1e-4,), "device": "cpu", **usual, **more}
-    train = writer(folder / f"all{ending}", 64)
-    return make_settings(task=task, train=train, checkpoint=str(tiny), **more)
+    more = {"task": task, "learning_rates": (1e-4,), "held_out": 0.4, **more}
+    return quick_settings(tiny, writer(folder / f"all{ending}", 64), **more)
 
 
 def experiment_of(folder: Path, tiny: Path, task: str = "classify", **more: Any) -> Experiment:
@@ -47,7 +45,6 @@ def errors_file(folder: Path) -> Path:
 def test_they_are_those_that_the_score_counts(task: str, tiny: Path, tmp_path: Path) -> None:
     experiment = experiment_of(tmp_path, tiny, task)
     report = experiment.run()
-    assert report is not None
     wrong = read_dev_errors(errors_file(tmp_path))
     last = report["history"][-1]
     assert (wrong.step, wrong.num_examples) == (last["step"], report["num_dev"])
@@ -99,13 +96,8 @@ def test_a_folder_of_an_older_version_resumes(tiny: Path, tmp_path: Path) -> Non
     dev = write_reviews(tmp_path / "dev.tsv", 16, seed=1)
     settings = settings_of(tmp_path, tiny, dev=dev, held_out=None)
     assert start_experiment(tmp_path / "out", settings).run(should_stop=lambda: True) is None
-    path = tmp_path / "out" / "finetune.json"
-    values = json.loads(path.read_text())
-    for name in ("held_out", "sample", "data"):
-        del values[name]
-    path.write_text(json.dumps(values))
+    edit(tmp_path / "out", "finetune.json", held_out=None, sample=None, data=None)
     report = resume_experiment(tmp_path / "out").run()
-    assert report is not None
     assert report["dev"] == str(dev)
 
 

@@ -4,10 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import transformers
-from safetensors.torch import load_file
-from typer.testing import CliRunner
 
 import bertcore
 from bertcore.analysis.compare.decision import open_decisions
@@ -16,9 +13,9 @@ from bertcore.training.finetuning import resume_experiment
 from bertcore.training.finetuning.state import kept_epochs
 from bertcore.training.tasks import open_task_model
 from tests.bertcore.training.finetuning.test_loop import make_experiment
-from tests.support.command_line import app, recipe
+from tests.support.command_line import recipe, succeed
+from tests.support.kit import same_weights
 
-runner = CliRunner(env={"COLUMNS": "160", "TERM": "dumb"})
 RUN = "lr-0.002-seed-1"
 
 
@@ -29,15 +26,6 @@ def whole(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, d
     report = make_experiment(folder, tiny, keep_epochs=True).run()
     assert report is not None
     return folder / "out", report
-
-
-def weights(checkpoint: Path) -> dict[str, torch.Tensor]:
-    return load_file(checkpoint / "model.safetensors")
-
-
-def same(one: Path, two: Path) -> bool:
-    a, b = weights(one), weights(two)
-    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
 def test_both_epochs_open_with_their_labels_and_differ(
@@ -56,9 +44,9 @@ def test_both_epochs_open_with_their_labels_and_differ(
         )
         theirs = transformers.BertForSequenceClassification.from_pretrained(path)
         assert theirs.config.id2label == {0: "bad", 1: "good"}
-        assert not same(path, first if path == second else second)
+        assert not same_weights(path, first if path == second else second)
     best = first if report["best"]["best_step"] == 6 else second
-    assert same(out, best)
+    assert same_weights(out, best)
     # Their scores are those of the curve.
     assert [one["folder"] for one in report["best"]["kept_epochs"]] == [
         f"runs/{RUN}/checkpoints/epoch-{n}" for n in (1, 2)
@@ -99,7 +87,7 @@ def test_a_kill_or_a_stop_keeps_what_there_is(
     assert resume_experiment(out).run() is not None
     ours, theirs = kept_epochs(out)[RUN], kept_epochs(whole[0])[RUN]
     assert len(ours) == 2
-    assert all(same(a, b) for a, b in zip(ours, theirs, strict=True))
+    assert all(same_weights(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
 def test_the_command_line_keeps_them_also_of_a_student(
@@ -109,15 +97,9 @@ def test_the_command_line_keeps_them_also_of_a_student(
     files = ["--train", teacher.parent / "train.tsv", "--dev", teacher.parent / "dev.tsv"]
     usual = ["--epochs", 2, "--batch-size", 16, "--max-seq-length", 32, "--device", "cpu"]
     line = ["finetune", "--teacher", teacher, "--student-layers", 1, *files, *usual]
-    done = runner.invoke(
-        app, [*map(str, line), "--out", str(tmp_path / "s"), *recipe(keep_epochs=True)]
-    )
-    assert done.exit_code == 0, (done.stderr, done.exception)
+    succeed(*line, "--out", tmp_path / "s", *recipe(keep_epochs=True))
     line = ["finetune", "--checkpoint", teacher, *files, *usual, "--learning-rate", "1e-3"]
-    done = runner.invoke(
-        app, [*map(str, line), "--out", str(tmp_path / "f"), *recipe(keep_epochs=True)]
-    )
-    assert done.exit_code == 0, (done.stderr, done.exception)
+    succeed(*line, "--out", tmp_path / "f", *recipe(keep_epochs=True))
     # Seen from the folder that both lie in, as the Compare page looks.
     found = kept_epochs(tmp_path)
     assert sorted(found) == ["f/lr-0.001-seed-1", "s/lr-0.0001-seed-1"]

@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from bertcore.training.finetuning import (
     Experiment,
     Settings,
-    make_settings,
     read_label_curve,
     start_experiment,
 )
@@ -28,18 +26,13 @@ from bertcore.training.finetuning.label_curve import (
 )
 from tests.support.cases import cases
 from tests.support.command_line import recipe, refusal, succeed
+from tests.support.finetuning_files import quick_settings
+from tests.support.kit import edit
 
 
 def settings(files: Path, **more: Any) -> Settings:
-    options: dict[str, Any] = {"seeds": (1, 2), "epochs": 1, "batch_size": 8, "device": "cpu"}
-    options |= {"train": files / "train.tsv", "dev": files / "dev.tsv"}
-    return make_settings(
-        task="classify",
-        checkpoint=str(files / "tiny"),
-        new_head=True,
-        max_seq_length=32,
-        **{**options, **more},
-    )
+    usual = {"train": files / "train.tsv", "dev": files / "dev.tsv", "seeds": (1, 2)}
+    return quick_settings(files / "tiny", **{**usual, "new_head": True, **more})
 
 
 @pytest.fixture
@@ -55,13 +48,6 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     return found
 
 
-def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the values of a JSON file."""
-    values = json.loads(path.read_text())
-    change(values)
-    path.write_text(json.dumps(values))
-
-
 def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     curve = run_label_curve(tmp_path / "c", settings(files), num_labels=(16, 8), least_steps=3)
     assert [point.key for point in curve.points] == [
@@ -73,7 +59,6 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
     assert {(p.num_labels, p.epochs, p.num_steps) for p in curve.points} == {(8, 3, 3), (16, 2, 4)}
     own = settings(files, seeds=(2,), epochs=2, sample=16, is_untrained=True)
     report = start_experiment(tmp_path / "one", own).run()
-    assert report is not None
     last = [line for line in report["history"] if "dev_loss" in line][-1]
     (point,) = [p for p in curve.points if p.key == ("untrained", 16, 2)]
     assert point.value == last["dev_accuracy"]
@@ -81,7 +66,6 @@ def test_each_point_is_that_fine_tuning(files: Path, tmp_path: Path) -> None:
         files, seeds=(2,), epochs=2, sample=16, frozen=True, learning_rates=(FROZEN_RATE,)
     )
     report = start_experiment(tmp_path / "head", frozen).run()
-    assert report is not None
     (point,) = [p for p in curve.points if p.key == ("frozen", 16, 2)]
     assert point.value == report["history"][-1]["dev_accuracy"]
     assert curve.median("untrained", 16) == pytest.approx(
@@ -118,19 +102,16 @@ def test_a_part_of_the_table_is_scored(files: Path, tmp_path: Path, begun: list[
     assert curve.num_dev == 10
     left = {path.name for path in (tmp_path / "moved").iterdir()}
     assert left == {CURVE_FILE, "run.lock"}  # no text of the table
-
-    def age(values: dict[str, Any]) -> None:
-        del values["held_out"], values["frozen_rate"]
-        values["notes"] = ["A note on the table."]
-        for part in ("train", "dev"):
-            values["settings"][part] = str(tmp_path / "c" / "data" / f"{part}.jsonl")
-
-    edit(tmp_path / "older" / CURVE_FILE, age)
+    data = {part: str(tmp_path / "c" / "data" / f"{part}.jsonl") for part in ("train", "dev")}
+    of_older = json.loads((tmp_path / "older" / CURVE_FILE).read_text())["settings"] | data
+    notes = ["A note on the table."]
+    gone: dict[str, Any] = {"held_out": None, "frozen_rate": None}
+    edit(tmp_path / "older", CURVE_FILE, settings=of_older, notes=notes, **gone)
     shutil.rmtree(tmp_path / "older" / "samples")
     del begun[:]
     older = run_label_curve(tmp_path / "older", None)
     assert {one.learning_rates for one in begun} == {(1e-4,)}
-    assert older.notes[0] == "A note on the table."
+    assert older.notes[0] == notes[0]
     assert older.median("pretrained", 8) == curve.median("pretrained", 8)
     own = settings(files, dev=None, held_out=0.25)
     with pytest.raises(ValueError, match="has 30 examples to learn from"):
@@ -140,10 +121,9 @@ def test_a_part_of_the_table_is_scored(files: Path, tmp_path: Path, begun: list[
 
 def test_an_older_series_has_two_starts(files: Path, tmp_path: Path) -> None:
     curve = run_label_curve(tmp_path, settings(files, seeds=(1,)), num_labels=(8,), least_steps=1)
-    values = json.loads((tmp_path / CURVE_FILE).read_text())
-    del values["starts"]
-    values["points"] = [point for point in values["points"] if point["start"] != "frozen"]
-    (tmp_path / CURVE_FILE).write_text(json.dumps(values))
+    points = json.loads((tmp_path / CURVE_FILE).read_text())["points"]
+    points = [point for point in points if point["start"] != "frozen"]
+    edit(tmp_path, CURVE_FILE, starts=None, points=points)
     older = read_label_curve(tmp_path)
     assert older.num_planned == len(older.points) == 2
     assert run_label_curve(tmp_path, None) == older
@@ -172,10 +152,8 @@ def test_a_stopped_series_goes_on_to_the_same_numbers(
     )
     (tmp_path / "train.tsv").unlink()
     assert 0 < len(first.points) < first.num_planned
-    edit(
-        tmp_path / "s" / "run" / "finetune.json",
-        lambda values: values["config"].update(score_epochs=True),
-    )
+    config = json.loads((tmp_path / "s" / "run" / "finetune.json").read_text())["config"]
+    edit(tmp_path / "s" / "run", "finetune.json", config=config | {"score_epochs": True})
     del begun[:]
     second = run_label_curve(tmp_path / "s", None)
     assert second.points == whole.points

@@ -10,25 +10,24 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file
 
 from bertcore.configs import numbers, optimizer
 from bertcore.training.engine.loop import Progress
 from bertcore.training.engine.run_folder import STATE_FILE
 from bertcore.training.finetuning import (
     Experiment,
-    make_settings,
     resume_experiment,
     start_experiment,
 )
 from bertcore.training.finetuning.data.swap_words import Swapping
 from bertcore.training.finetuning.state import ERRORS_FILE
 from bertcore.training.finetuning.task_step import TaskStep
-from bertcore.training.tasks import open_task_model, read_task_data, score_model
+from bertcore.training.tasks import open_task_model
 from tests.support.cases import cases
 from tests.support.exhaustive import all_but
-from tests.support.finetuning_files import WRITERS, write_reviews
+from tests.support.finetuning_files import WRITERS, quick_settings, scores_on, write_reviews
 from tests.support.full_disk import largest_file
+from tests.support.kit import same_weights, state
 from tests.support.tiny_families import make
 
 REACHED = {
@@ -48,16 +47,8 @@ def make_experiment(folder: Path, tiny: Path, task: str = "classify", **more: An
     train, dev = folder / f"train{ending}", folder / f"dev{ending}"
     writer(train, more.pop("num_train", 48))
     writer(dev, 24, seed=1)
-    usual: dict[str, Any] = {
-        "epochs": 2,
-        "batch_size": 8,
-        "max_seq_length": 48,
-        "learning_rates": (2e-3,),
-        "device": "cpu",
-    }
-    values = {**usual, **more}
-    settings = make_settings(task=task, train=train, dev=dev, checkpoint=str(tiny), **values)
-    return start_experiment(folder / "out", settings)
+    more = {"task": task, "epochs": 2, "learning_rates": (2e-3,), **more}
+    return start_experiment(folder / "out", quick_settings(tiny, train, dev, **more))
 
 
 @pytest.mark.parametrize("task", all_but(["classify", "regress", "tag", "choice"], WRITERS))
@@ -66,22 +57,13 @@ def test_a_tiny_network_learns(task: str, tiny: Path, tmp_path: Path) -> None:
     length = {"qa": 24, "regress": 20}.get(task, 8)
     experiment = make_experiment(tmp_path, tiny, task, num_train=160, epochs=length)
     report = experiment.run()
-    assert report is not None
     reached = report["best"]["value"]
     assert reached >= REACHED[task]
     out = tmp_path / "out"
     getattr(transformers, report["architecture"]).from_pretrained(out)
     model = open_task_model(out, device="cpu")
     assert (model.task.name, model.max_seq_length) == (task, 48)
-    dev = read_task_data(
-        Path(report["dev"]),
-        model.task,
-        model.tokenizer,
-        max_length=48,
-        labels=model.labels if model.labels else None,
-        is_train=False,
-    )
-    scores = score_model(model.module, dev, model.task).scores
+    scores = scores_on(Path(report["dev"]), model)
     assert scores.metrics[report["metric"]] == pytest.approx(reached, abs=1e-6)
     assert scores.loss == pytest.approx(report["best"]["scores"]["loss"], abs=1e-5)
 
@@ -110,8 +92,7 @@ def test_a_stop_at_any_step_changes_no_bit(
     parts = experiment.run()
     assert parts is not None
     assert _without_times(parts) == _without_times(whole)
-    a, b = (load_file(tmp_path / name / "out" / "model.safetensors") for name in ("whole", "parts"))
-    assert all(torch.equal(a[key], b[key]) for key in a)
+    assert same_weights(*(tmp_path / name / "out" for name in ("whole", "parts")))
     errors = ((tmp_path / name).glob(f"out/runs/*/{ERRORS_FILE}") for name in ("whole", "parts"))
     assert len({next(paths).read_text() for paths in errors}) == 1
 
@@ -135,7 +116,6 @@ def test_a_run_goes_on_in_its_format_on_another_processor(
     assert ("float32 can be much faster" in experiment.format_note) == has_products
     parts = experiment.run()
     assert whole is not None
-    assert parts is not None
     assert parts["settings"]["config"]["dtype"] == dtype
     assert _without_times(parts) == _without_times(whole)
 
@@ -164,7 +144,6 @@ def test_a_grid_reports_medians_and_keeps_the_best(tiny: Path, tmp_path: Path) -
     assert len(partial["runs"]) < partial["num_planned"] == 6
     assert "Not finished" in (tmp_path / "out" / "report.md").read_text()
     report = resume_experiment(tmp_path / "out").run()
-    assert report is not None
     assert [row["learning_rate"] for row in report["medians"]] == [1e-5, 3e-3]
     for row in report["medians"]:
         values = sorted(
@@ -182,7 +161,7 @@ def test_a_grid_reports_medians_and_keeps_the_best(tiny: Path, tmp_path: Path) -
 def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
     report = make_experiment(tmp_path, tiny, frozen=True).run()
     assert report is not None
-    before, after = (load_file(f / "model.safetensors") for f in (tiny, tmp_path / "out"))
+    before, after = (state(f) for f in (tiny, tmp_path / "out"))
     changed = {
         key for key in after if key not in before or not torch.equal(before[key], after[key])
     }
@@ -193,9 +172,8 @@ def test_a_frozen_encoder_stays_as_it_is(tiny: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("trained", "learns"), cases("trained_parts"))
 def test_only_the_chosen_parts_learn(trained: str, learns: str, tiny: Path, tmp_path: Path) -> None:
     report = make_experiment(tmp_path, tiny, epochs=1, num_train=16, trained=trained).run()
-    assert report is not None
     assert report["settings"]["config"]["trained"] == trained
-    before, after = (load_file(f / "model.safetensors") for f in (tiny, tmp_path / "out"))
+    before, after = (state(f) for f in (tiny, tmp_path / "out"))
     always = re.compile(r"classifier\..*|bert\.pooler\..*")
     encoder = {key for key in after if key in before and not always.match(key)}
     changed = {key for key in encoder if not torch.equal(before[key], after[key])}
@@ -218,36 +196,21 @@ def test_parts_that_cannot_be_trained_alone_are_refused(tiny: Path, tmp_path: Pa
         make_experiment(tmp_path / "both", tiny, trained="top 1", frozen=True)
 
 
-def dev_data(report: dict[str, Any], model: Any) -> Any:
-    """Return the texts that a run was scored on."""
-    return read_task_data(
-        Path(report["dev"]),
-        model.task,
-        model.tokenizer,
-        max_length=48,
-        labels=model.labels,
-        is_train=False,
-    )
-
-
 def test_feature_based_tagging_leaves_the_encoder(tiny: Path, tmp_path: Path) -> None:
     """The BiLSTM learns; the encoder's tensors are the old ones; it opens again as what it is."""
     experiment = make_experiment(
         tmp_path, tiny, "tag", feature_based=True, epochs=12, num_train=160, learning_rates=(2e-2,)
     )
     report = experiment.run()
-    assert report is not None
     assert report["best"]["value"] > 0.8
-    before, after = (load_file(f / "model.safetensors") for f in (tiny, tmp_path / "out"))
+    before, after = (state(f) for f in (tiny, tmp_path / "out"))
     encoder = [key for key in after if key.startswith("bert.")]
     assert len(encoder) > 30
     assert all(torch.equal(before[key], after[key]) for key in encoder)
     model = open_task_model(tmp_path / "out", device="cpu")
     assert model.module.kind == "features"
-    dev = dev_data(report, model)
-    assert (
-        score_model(model.module, dev, model.task).scores.metrics["f1"] == report["best"]["value"]
-    )
+    scores = scores_on(Path(report["dev"]), model)
+    assert scores.metrics["f1"] == report["best"]["value"]
     transformers.BertModel.from_pretrained(tmp_path / "out")
     with pytest.raises(ValueError, match="Set feature_based, too"):
         make_experiment(tmp_path / "other", tiny, features="last")
@@ -260,7 +223,6 @@ def test_class_weights_shift_what_is_predicted(tiny: Path, tmp_path: Path) -> No
             tmp_path / str(weights[0]), tiny, epochs=1, class_weights=weights
         )
         report = experiment.run()
-        assert report is not None
         confusion = report["best"]["scores"]["confusion"]
         shares[weights] = sum(row[1] for row in confusion) / 24
     assert shares[1.0, 50.0] > shares[50.0, 1.0]
@@ -279,7 +241,6 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tiny: Path, tmp_path: Path) -> 
     ):
         experiment.run()
     report = resume_experiment(tmp_path / "out").run()
-    assert report is not None
     assert report["best"]["num_steps"] == 12
 
 
@@ -302,7 +263,6 @@ def test_a_run_that_diverged_counts_as_the_worst(tiny: Path, tmp_path: Path) -> 
     """The grid goes on behind it, and what is written is JSON without NaN."""
     experiment = make_experiment(tmp_path, tiny, "regress", learning_rates=(1e8, 2e-3))
     report = experiment.run()
-    assert report is not None
     assert report["best"]["learning_rate"] == 2e-3
     first, second = report["runs"]
     assert math.isnan(first["value"])
@@ -317,7 +277,6 @@ def test_a_run_that_diverged_counts_as_the_worst(tiny: Path, tmp_path: Path) -> 
         for line in lines:
             json.loads(line, parse_constant=pytest.fail)
     again = resume_experiment(out).run()
-    assert again is not None
     assert again["best"]["value"] == second["value"]
 
 
@@ -344,11 +303,10 @@ def test_a_step_that_is_left_out_leaves_no_nan(
 
     monkeypatch.setattr(TaskStep, "_backward", sometimes_wrong)
     report = make_experiment(tmp_path, tiny, epochs=1, evaluate_every=5).run()
-    assert report is not None
     assert report["best"]["num_steps"] == 6
     assert [line["step"] for line in report["history"]] == [5, 5, 6]
     json.dumps(report, allow_nan=False)
-    weights = load_file(tmp_path / "out" / "model.safetensors")
+    weights = state(tmp_path / "out")
     assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
 
 

@@ -23,7 +23,7 @@ from bertcore.analysis.attribution import (
 from bertcore.configs import Columns
 from bertcore.data.examples import LabelsExample
 from bertcore.training.evaluation.metrics import label_set_metrics
-from bertcore.training.finetuning import make_settings, resume_experiment, start_experiment
+from bertcore.training.finetuning import resume_experiment, start_experiment
 from bertcore.training.tasks import (
     LabelsAnswer,
     TaskData,
@@ -35,7 +35,7 @@ from bertcore.training.tasks import (
 from bertcore.training.tasks.judged import Outputs
 from bertcore.training.tasks.task import RowForm
 from tests.support.cases import cases
-from tests.support.finetuning_files import write_label_lists
+from tests.support.finetuning_files import quick_settings, write_label_lists
 from tests.support.rigged_models import BagOfWords, bag_of_words, random_model
 from tests.support.tiny import tiny_bert
 
@@ -115,22 +115,14 @@ def test_labels_that_a_checkpoint_lacks_or_that_the_file_lacks(tmp_path: Path) -
 def test_a_run_learns_its_labels_and_resumes(held_out: bool, tmp_path: Path) -> None:
     """A tiny network learns which word brings which label, from lists or from a held-out part."""
     path = write_label_lists(tmp_path / "train.tsv", 64)
-    chosen = make_settings(
-        task="multilabel",
-        train=path,
-        dev=None if held_out else path,
-        held_out=0.2 if held_out else None,
-        checkpoint=str(tiny_bert().save(tmp_path / "tiny")),
-        learning_rates=[3e-3],
-        epochs=1 if held_out else 8,
-        batch_size=8,
-        device="cpu",
-    )
+    tiny, more = tiny_bert().save(tmp_path / "tiny"), {"dev": path, "epochs": 8}
+    if held_out:
+        more = {"held_out": 0.2}
+    chosen = quick_settings(tiny, path, task="multilabel", learning_rates=[3e-3], **more)
     folder = tmp_path / "out"
     experiment = start_experiment(folder, chosen)
     assert experiment.run(should_stop=lambda: True) is None
     report = resume_experiment(folder).run()
-    assert report is not None
     scores = report["best"]["scores"]
     assert report["labels"] == list(LABELS)
     assert scores["by_type"].keys() == set(LABELS)
@@ -222,7 +214,6 @@ def test_scores_and_predictions_of_a_model_that_adds_up_words(tmp_path: Path) ->
         "toxic": 1,
     }
     calibrated = found.calibration()
-    assert calibrated is not None
     assert sum(each.number for each in calibrated.bins) == 4
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file
 from torch import Tensor
 
 from bertcore.training.finetuning import resume_experiment
 from bertcore.training.tasks import open_task_model
 from tests.bertcore.training.finetuning.test_loop import make_experiment
 from tests.support.exhaustive import all_but
+from tests.support.kit import same_weights
 from tests.support.tiny_others import make_other, make_other_task
 
 REACHED = {
@@ -48,7 +48,6 @@ def test_it_learns_and_what_is_saved_answers_alike_in_transformers(
         tmp_path, tmp_path / "pretrained", task, num_train=160, epochs=16, dtype="float32"
     )
     report = experiment.run()
-    assert report is not None
     assert report["best"]["value"] >= least
     out = tmp_path / "out"
     ending = {"classify": "SequenceClassification", "tag": "TokenClassification"}[task]
@@ -77,14 +76,8 @@ def test_a_stop_changes_no_bit(tmp_path: Path) -> None:
 
     assert experiment.run(should_stop=stop) is None
     resumed = resume_experiment(tmp_path / "parts" / "out").run()
-    assert whole is not None
-    assert resumed is not None
     assert resumed["best"]["value"] == whole["best"]["value"]
-    first, second = (
-        load_file(tmp_path / name / "out" / "model.safetensors") for name in ("whole", "parts")
-    )
-    assert first.keys() == second.keys()
-    assert all(torch.equal(tensor, second[name]) for name, tensor in first.items())
+    assert same_weights(*(tmp_path / name / "out" for name in ("whole", "parts")))
 
 
 def test_float32_alone_is_said_and_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -98,7 +91,6 @@ def test_float32_alone_is_said_and_used(tmp_path: Path, caplog: pytest.LogCaptur
         assert ("DeBERTa runs in float32 only" in caplog.text) == (dtype == "bfloat16")
         assert experiment.settings.config.dtype == "float32"
         report = experiment.run()
-        assert report is not None
         assert math.isfinite(report["best"]["value"])
 
 

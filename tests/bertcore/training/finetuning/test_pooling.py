@@ -13,11 +13,12 @@ from safetensors.torch import load_file
 from bertcore import load
 from bertcore.configs.finetune import FinetuneConfig
 from bertcore.model.architecture.families import CLS, POOLINGS
-from bertcore.training.finetuning import make_settings, start_experiment
+from bertcore.training.finetuning import start_experiment
 from bertcore.training.tasks import find_task, open_task_model
-from bertcore.training.tasks.model import TaskModel, head_fits, poolings, start_task_model
+from bertcore.training.tasks.model import TaskModel, head_fits, poolings
 from tests.support.adapters import make_adapter
-from tests.support.finetuning_files import scores_on, write_reviews
+from tests.support.finetuning_files import quick_settings, scores_on, write_reviews
+from tests.support.rigged_models import started
 from tests.support.tiny_families import make
 from tests.support.tiny_others import make_other
 
@@ -32,8 +33,7 @@ DENSE = {
 
 
 def start(source: Path | str, task: str = "classify", **more: Any) -> TaskModel:
-    more = {"labels": LABELS, "pooling": "mean", **more}
-    return start_task_model(source, task=task, generator=torch.Generator().manual_seed(1), **more)
+    return started(source, task, **{"labels": LABELS, "pooling": "mean", **more})
 
 
 def settings(folder: Path, source: Path, **more: Any) -> Any:
@@ -41,9 +41,7 @@ def settings(folder: Path, source: Path, **more: Any) -> Any:
     data = {name: folder / f"{name}.csv" for name in ("train", "dev")}
     for name, path in data.items():
         write_reviews(path, 32, seed=len(name))
-    usual = {"epochs": 1, "batch_size": 8, "max_seq_length": 48, "learning_rates": (2e-3,)}
-    more = {"task": "classify", "device": "cpu", **usual, **more}
-    return make_settings(**data, checkpoint=str(source), **more)
+    return quick_settings(source, **data, **{"learning_rates": (2e-3,), **more})
 
 
 @pytest.mark.parametrize(
@@ -93,7 +91,6 @@ def test_a_run_is_saved_and_opens_as_it_was_scored(
     out = tmp_path / "out"
     experiment = start_experiment(out, settings(tmp_path, tiny, pooling="mean", frozen=frozen))
     report = experiment.run()
-    assert report is not None
     config = json.loads((out / "config.json").read_text())
     assert config["bertscope"]["pooling"] == "mean"
     assert config["architectures"] == ["BertModel"]
@@ -157,7 +154,6 @@ def test_an_adapters_own_head_over_a_base_with_a_mean_is_read(tmp_path: Path) ->
     with torch.no_grad():
         torch.testing.assert_close(model.module(ids), merged(ids).logits, rtol=1e-4, atol=1e-5)
     report = load(tmp_path / "a", device="cpu").report
-    assert report is not None
     assert report.task.num_outputs == 3
 
 

@@ -9,7 +9,7 @@ from bertcore import Bert, load
 from bertcore.data.files import BadRows
 from bertcore.training.grammar import MinimalPair, log_likelihoods, reads_from_left, score_pairs
 from tests.support.minicons_peer import left_to_right_sums
-from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import tiny_bert
 from tests.support.tiny_others import make_other
 
 TEXTS = (
@@ -18,13 +18,6 @@ TEXTS = (
     "Fishers sat watering the newest houses, and nobody had bought milk.",
     "Unheard-of words: zyx, qwv!",
 )
-
-
-@pytest.fixture(scope="module")
-def causal() -> Bert:
-    return Bert(
-        tiny_network(tiny_config(is_decoder=True), heads=frozenset({"mlm"})), tiny_tokenizer()
-    )
 
 
 @pytest.mark.parity

@@ -17,16 +17,10 @@ from bertcore.base.device import compute_format
 from bertcore.training.engine.provenance import versions
 from bertcore.training.engine.run_lock import lock_holder
 from bertcore.training.pretraining import resume_run
-from tests.support.command_line import (
-    invoke,
-    metrics,
-    recipe,
-    refusal,
-    succeed,
-    words_of,
-)
+from tests.support.command_line import invoke, metrics, recipe, refusal, succeed, words_of
 from tests.support.exhaustive import all_but
 from tests.support.full_disk import largest_file
+from tests.support.kit import edit
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_runs import at_step, killed_at
 
@@ -214,10 +208,8 @@ def test_what_does_not_matter_does_not_stop(stopped: Path, whole: Path, change: 
         shutil.copytree(stopped, run, copy_function=shutil.copy)  # with other times
         shutil.rmtree(stopped)
     else:  # a run of an earlier version
-        settings = json.loads((run / "config.json").read_text())
-        for name in ("sources", "packed", "tokenizer", "git", "directory", "started"):
-            del settings[name]
-        (run / "config.json").write_text(json.dumps(settings))
+        later = ("sources", "packed", "tokenizer", "git", "directory", "started")
+        edit(run, **dict.fromkeys(later))
     resume(run)
     assert_same(run, whole)
 
@@ -274,10 +266,8 @@ def test_a_run_goes_on_in_its_format_on_another_processor(
 
 
 def test_other_versions_are_told(stopped: Path) -> None:
-    file = stopped / "config.json"
-    settings = json.loads(file.read_text())
-    settings["versions"] |= {"torch": "1.0", "unheard-of": "2"}
-    file.write_text(json.dumps(settings))
+    versions = json.loads((stopped / "config.json").read_text())["versions"]
+    edit(stopped, versions=versions | {"torch": "1.0", "unheard-of": "2"})
     told = resume(stopped)
     assert f"(torch 1.0 -> {torch.__version__})" in told
     assert "may differ in the last digits" in told

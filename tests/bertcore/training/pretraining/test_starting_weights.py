@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from bertcore import Bert, load
 from bertcore.model.network import ALL_HEADS
@@ -15,6 +14,7 @@ from bertcore.training.pretraining import DataConfig, Pretraining, TrainConfig, 
 from bertcore.training.pretraining.run import check_objective
 from bertcore.training.pretraining.starting_weights import check_start, starting_network
 from tests.support.command_line import RHYTHM, invoke, make_texts, metrics, recipe, refusal, succeed
+from tests.support.kit import state, store
 from tests.support.small_corpus import small_corpus
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_runs import killed_at
@@ -60,7 +60,6 @@ def test_the_first_weights_are_the_checkpoints(
     settings = json.loads((tmp_path / "run" / "config.json").read_text())
     assert settings["train"]["start"] == "checkpoint"
     assert settings["start_from"]["name"] == str(texts / "begin")
-    assert begin.report is not None
     assert settings["start_from"]["fingerprint"] == begin.report.fingerprint
     assert settings["model"]["num_hidden_layers"] == 1
     kept = load(tmp_path / "run" / "data" / "start", device="cpu")
@@ -150,9 +149,9 @@ def test_checkpoints_with_which_no_run_can_begin(texts: Path, tmp_path: Path) ->
     wide = tiny_config(vocab_size=tokenizer.vocab_size + 6, num_hidden_layers=1)
     Bert(tiny_network(wide), tokenizer).save(tmp_path / "wide")
     damaged = tiny_bert(tiny_config(num_hidden_layers=1)).save(tmp_path / "damaged")
-    weights = load_file(damaged / "model.safetensors")
+    weights = state(damaged)
     weights["bert.pooler.dense.bias"][0] = float("nan")
-    save_file(weights, damaged / "model.safetensors", metadata={"format": "pt"})
+    store(damaged, weights)
     (tmp_path / "runs").mkdir()
     for begin, told in (
         (tmp_path / "wide", "training needs a piece for each row"),

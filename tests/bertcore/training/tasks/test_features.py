@@ -9,12 +9,13 @@ import torch
 
 from bertcore.model.network.task_heads import TaskNetwork
 from bertcore.training.finetuning import resume_experiment
-from bertcore.training.tasks import find_task, open_task_model, read_task_data, start_task_model
+from bertcore.training.tasks import find_task, open_task_model, read_task_data
 from bertcore.training.tasks.features import compute_features
 from bertcore.training.tasks.rows import ordered_batches
 from bertcore.training.tasks.scoring import score_model
 from tests.bertcore.training.finetuning.test_loop import make_experiment
 from tests.support.finetuning_files import WRITERS
+from tests.support.rigged_models import started
 from tests.support.tiny import tiny_bert
 from tests.support.tiny_tasks import make_task
 
@@ -26,14 +27,7 @@ def opened(task: str, tiny: Path, folder: Path, *, features: str | None = None) 
     chosen = find_task(task)
     plain = tiny_bert().tokenizer
     data = read_task_data(path, chosen, plain, max_length=40, is_train=False)
-    model = start_task_model(
-        tiny,
-        task=task,
-        labels=data.labels,
-        generator=torch.Generator().manual_seed(0),
-        features=features,
-    )
-    return model.module, data
+    return started(tiny, task, labels=data.labels, features=features).module, data
 
 
 def test_a_head_that_pools_all_tokens_gets_them_all(tmp_path: Path) -> None:
@@ -43,7 +37,6 @@ def test_a_head_that_pools_all_tokens_gets_them_all(tmp_path: Path) -> None:
     path.write_text("text\tlabel\nthe river bank\tbad\nthe dog\tgood\na\tso-so\n")
     data = read_task_data(path, model.task, model.tokenizer, max_length=40, labels=model.labels)
     found = compute_features(model.module, data.rows, tmp_path)
-    assert found is not None
     batch = data.rows.batch([0, 1, 2])
     with torch.no_grad():
         hidden = found.batch(np.arange(3))
@@ -63,7 +56,6 @@ def test_the_top_reads_the_same_from_what_was_kept(
     module.train()  # dropout on: the encoder must be run without
     before = set(tmp_path.iterdir())
     found = compute_features(module, data.rows, tmp_path, in_memory_bytes=in_memory_bytes)
-    assert found is not None
     assert isinstance(found.values, np.memmap) == (in_memory_bytes == 0)
     assert set(tmp_path.iterdir()) == before  # a kill would leave nothing
     assert module.network.training
@@ -87,10 +79,7 @@ def test_the_top_reads_the_same_from_what_was_kept(
 
 
 def test_the_encoder_runs_once_and_learns_as_if_it_ran_each_epoch(
-    tiny: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: list[int] = []
     encode = TaskNetwork.encode
@@ -122,5 +111,4 @@ def test_a_stop_while_the_encoder_runs_is_one_that_resumes(tiny: Path, tmp_path:
     experiment = make_experiment(tmp_path, tiny, frozen=True)
     assert experiment.run(should_stop=lambda: True) is None
     report = resume_experiment(tmp_path / "out").run()
-    assert report is not None
     assert report["best"]["num_steps"] == 12

@@ -17,7 +17,7 @@ from bertcore.data.labels import read_label_map
 from bertcore.model.network.task_heads import TaskNetwork, initialize_head
 from bertcore.training.evaluation.answer_notes import assignment_notes, better_assignment
 from bertcore.training.evaluation.metrics import score_metrics
-from bertcore.training.finetuning import make_settings, start_experiment
+from bertcore.training.finetuning import start_experiment
 from bertcore.training.tasks import (
     TASKS,
     LabelsAnswer,
@@ -27,10 +27,11 @@ from bertcore.training.tasks import (
     open_task_model,
     read_task_data,
     score_model,
-    start_task_model,
 )
 from bertcore.training.tasks.read import read_examples, survey
-from tests.support.rigged_models import bag_of_words
+from tests.support.finetuning_files import data_of, quick_settings, scores_on
+from tests.support.kit import edit
+from tests.support.rigged_models import bag_of_words, started
 from tests.support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 from tests.support.what_opens import opens
 
@@ -124,8 +125,7 @@ def test_a_column_without_labels_is_named(
     cells: list[str], options: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     path, tiny = sheet(tmp_path / "a.csv", *cells), tiny_bert().save(tmp_path / "tiny")
-    usual = {"task": "classify", "train": path, "dev": path, "checkpoint": str(tiny)}
-    settings = make_settings(**{**usual, "epochs": 1, "device": "cpu", **options})
+    settings = quick_settings(tiny, path, **{"dev": path, **options})
     with pytest.raises(ValueError, match=said):
         start_experiment(tmp_path / "out", settings)
 
@@ -189,13 +189,10 @@ def test_rows_that_nobody_judged_are_left_out(tmp_path: Path) -> None:
 
 def edited(folder: Path, labels: tuple[str, ...], **fields: object) -> Path:
     """Save a classifier, with other fields in its config.json; None leaves one out."""
-    generator = torch.Generator().manual_seed(1)
-    tiny = tiny_bert().save(folder / "tiny")
-    model = start_task_model(tiny, task="classify", labels=labels, generator=generator)
-    path = model.save(folder / "out") / "config.json"
-    config = json.loads(path.read_text()) | fields
-    path.write_text(json.dumps({name: value for name, value in config.items() if value}))
-    return path.parent
+    model = started(tiny_bert().save(folder / "tiny"), labels=labels)
+    out = model.save(folder / "out")
+    edit(out, **fields)
+    return out
 
 
 @opens("two outputs of one name")
@@ -208,9 +205,7 @@ def test_outputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert note.endswith("in a file too: 'pos (id 0)'.")
     for labels in ("012", ["pos (id 0)", "pos (id 1)", " (id 2)"]):
         path = lines(tmp_path / "a.jsonl", labels)
-        data = read_task_data(
-            path, opened.task, opened.tokenizer, max_length=16, labels=opened.labels
-        )
+        data = data_of(path, opened)
         assert data.rows.targets.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match=r"the label 'pos', which is not one of 'pos \(id 0\)'"):
         run_file(opened, sheet(tmp_path / "b.csv", "pos", "pos"))
@@ -253,7 +248,7 @@ def test_labels_in_another_order_are_said_with_the_chance(tmp_path: Path) -> Non
     assert "of 54 answers 0 are right, but 54 would be" in note
     assert "'LABEL_2' is 'LABEL_0'" in note
     assert "less than once in 10^2" in note
-    data = read_task_data(path, model.task, model.tokenizer, max_length=16, labels=model.labels)
+    data = data_of(path, model)
     module = model.module  # `score_model` runs encoder and head apart
     module.encode, module.read = module.forward, lambda logits, *rest: logits  # type: ignore[assignment, method-assign]
     assert score_model(module, data, model.task).scores.notes == (note,)
@@ -315,10 +310,7 @@ def one_output(folder: Path, **fields: object) -> Path:
         module.head.classifier.weight.mul_(30)  # type: ignore[operator]
         module.head.classifier.bias.fill_(0.4)
     TaskModel(TASKS["regress"], module, tiny_tokenizer(), (), "one").save(folder)
-    config = json.loads((folder / "config.json").read_text())
-    for name in ("problem_type", "bertscope"):
-        del config[name]
-    (folder / "config.json").write_text(json.dumps({**config, **fields}))
+    edit(folder, **{"problem_type": None, "bertscope": None, **fields})
     return folder
 
 
@@ -376,8 +368,7 @@ def test_labels_of_0_and_1_on_one_score_are_scored(task: str, tmp_path: Path) ->
     best = max(((run.predicted > cut) == run.gold).mean() for cut in [-1, *run.predicted])
     assert metrics["best_accuracy"] == pytest.approx(best)
     assert any("thresholds" in note for note in run.notes)
-    data = read_task_data(path, model.task, model.tokenizer, max_length=16, is_train=False)
-    found = score_model(model.module, data, model.task).scores
+    found = scores_on(path, model)
     assert found.metrics == pytest.approx(metrics)
     assert set(found.notes) <= set(run.notes)
 

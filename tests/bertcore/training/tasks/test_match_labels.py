@@ -1,19 +1,20 @@
 """Labels as people have them: which label of a checkpoint a file's label stands for."""
 
-import json
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertcore.analysis.attribution import run_file
 from bertcore.data.labels import match_labels, order_labels
-from bertcore.training.finetuning import make_settings, start_experiment
-from bertcore.training.tasks import TaskModel, open_task_model, read_task_data, start_task_model
+from bertcore.training.finetuning import start_experiment
+from bertcore.training.tasks import TaskModel, open_task_model
 from bertcore.training.tasks.model import head_fits
 from tests.support.cases import cases
+from tests.support.finetuning_files import data_of, quick_settings
+from tests.support.kit import edit
+from tests.support.rigged_models import started
 from tests.support.tiny import tiny_bert
 from tests.support.what_opens import opens
 
@@ -57,12 +58,7 @@ def test_the_order_of_names_does_not_matter(
 
 def checkpoint(folder: Path, labels: tuple[str, ...]) -> TaskModel:
     """Return a classifier with these labels, opened from a folder."""
-    model = start_task_model(
-        tiny_bert().save(folder / "tiny"),
-        task="classify",
-        labels=labels,
-        generator=torch.Generator().manual_seed(1),
-    )
+    model = started(tiny_bert().save(folder / "tiny"), labels=labels)
     return open_task_model(model.save(folder / "classifier"), device="cpu")
 
 
@@ -74,9 +70,7 @@ def table(path: Path, labels: list[str]) -> Path:
 
 
 def read(path: Path, model: TaskModel, **options: bool) -> tuple[list[int], tuple[str, ...]]:
-    data = read_task_data(
-        path, model.task, model.tokenizer, max_length=16, labels=model.labels, **options
-    )
+    data = data_of(path, model, **options)
     assert data.labels == model.labels
     return data.rows.targets.tolist(), data.notes
 
@@ -99,9 +93,7 @@ def test_a_files_numbers_meet_the_labels_of_transformers(tmp_path: Path) -> None
 
 def test_a_checkpoint_that_names_no_label_has_those_of_transformers(tmp_path: Path) -> None:
     folder = Path(checkpoint(tmp_path, ("no", "yes")).name)
-    config = json.loads((folder / "config.json").read_text())
-    del config["id2label"], config["label2id"]
-    (folder / "config.json").write_text(json.dumps(config))
+    edit(folder, id2label=None, label2id=None)
     assert open_task_model(folder, device="cpu").labels == ("LABEL_0", "LABEL_1")
     assert head_fits(folder, task="classify", labels=("0", "1"))
     assert head_fits(folder, task="classify", labels=("no", "yes"))
@@ -127,23 +119,16 @@ def test_an_unknown_label_is_named_with_both_lists_and_the_way_out(tmp_path: Pat
 def test_a_fine_tuning_that_keeps_its_head_matches_and_says_so(tmp_path: Path) -> None:
     model = checkpoint(tmp_path, ("NEGATIVE", "POSITIVE"))
     train = table(tmp_path / "train.csv", ["positive", "negative"] * 4)
-    settings = make_settings(
-        task="classify", train=train, dev=train, checkpoint=model.name, epochs=1, device="cpu"
-    )
-    experiment = start_experiment(tmp_path / "out", settings)
+    experiment = start_experiment(tmp_path / "out", quick_settings(model.name, train, train))
     assert "'negative' is 'NEGATIVE'" in experiment.notes[-1]
     report = experiment.run()
-    assert report is not None
     assert report["labels"] == ["NEGATIVE", "POSITIVE"]
     assert report["notes"][: len(experiment.notes)] == list(experiment.notes)
     again = open_task_model(tmp_path / "out", device="cpu")
     assert again.labels == ("NEGATIVE", "POSITIVE")
     other = table(tmp_path / "other.csv", ["x", "y"] * 4)
-    settings = make_settings(
-        task="classify", train=other, dev=other, checkpoint=model.name, epochs=1, device="cpu"
-    )
     with pytest.raises(ValueError, match=r"'NEGATIVE', 'POSITIVE'; .*'x', 'y'.*with --new-head\.$"):
-        start_experiment(tmp_path / "none", settings)
+        start_experiment(tmp_path / "none", quick_settings(model.name, other, other))
 
 
 def test_labels_with_dashes_are_no_numbers() -> None:

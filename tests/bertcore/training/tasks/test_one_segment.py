@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from typer.testing import CliRunner
 
 import bertcore
-from tests.support.command_line import app
+from tests.support.command_line import succeed
 from tests.support.tiny import tiny_tokenizer
 
 PAIRS = [
@@ -68,17 +67,12 @@ def examples(file: Path, task: str) -> Path:
     return file
 
 
-def run(*words: str | Path) -> None:
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    assert done.exit_code == 0, done.output
-
-
 @pytest.mark.parity
 def test_pairs_of_a_file_are_answered_as_by_transformers(tmp_path: Path) -> None:
     theirs = make(tmp_path / "t", "pair")
     file = examples(tmp_path / "pairs.jsonl", "pair")
     said = tmp_path / "said.jsonl"
-    run("evaluate", "--task", "pair", "--checkpoint", tmp_path / "t", "--data", file,
+    succeed("evaluate", "--task", "pair", "--checkpoint", tmp_path / "t", "--data", file,
         "--predictions", said)  # fmt: skip
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "t")
     for line, (a, b) in zip(said.read_text().splitlines(), PAIRS, strict=True):
@@ -92,9 +86,9 @@ def test_pairs_of_a_file_are_answered_as_by_transformers(tmp_path: Path) -> None
 def test_every_task_with_two_texts_trains_and_is_scored(task: str, tmp_path: Path) -> None:
     make(tmp_path / "t", task)
     file = examples(tmp_path / "data.jsonl", task)
-    run("evaluate", "--task", task, "--checkpoint", tmp_path / "t", "--data", file)
-    run("finetune", "--task", task, "--checkpoint", tmp_path / "t", "--train", file, "--dev", file,
-        "--out", tmp_path / "out", "--epochs", "1")  # fmt: skip
+    succeed("evaluate", "--task", task, "--checkpoint", tmp_path / "t", "--data", file)
+    words = ("--task", task, "--checkpoint", tmp_path / "t", "--train", file, "--dev", file)
+    succeed("finetune", *words, "--out", tmp_path / "out", "--epochs", "1")
 
 
 def test_the_tokenizer_of_the_checkpoint_has_one_segment(tmp_path: Path) -> None:

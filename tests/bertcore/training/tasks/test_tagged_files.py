@@ -16,10 +16,11 @@ from bertcore.data.guess import guess
 from bertcore.data.labels import order_labels
 from bertcore.data.tag_schemes import Entity, TagScheme, scheme_of
 from bertcore.model.network.task_heads import TaskNetwork
-from bertcore.training.tasks import TASKS, TaskModel, find_task, read_task_data, score_model
+from bertcore.training.tasks import TASKS, TaskModel, find_task, score_model
 from bertcore.training.tasks.read import read_examples, survey
 from tests.support import what_opens
 from tests.support.cases import cases
+from tests.support.finetuning_files import data_of
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 from tests.support.what_opens import opens
 
@@ -85,9 +86,7 @@ def conll(path: Path, scheme: str, *, before: str = "", middle: str = " ") -> Pa
 
 def scores(model: TaskModel, path: Path, columns: Columns = Columns()) -> dict[str, float]:  # noqa: B008
     """Return the metrics of evaluate, after checking that Inspect has the same."""
-    data = read_task_data(
-        path, model.task, model.tokenizer, max_length=32, labels=model.labels, columns=columns
-    )
+    data = data_of(path, model, columns=columns)
     found = score_model(model.module, data, model.task).scores
     run = run_file(model, path, columns=columns)
     assert run.metrics().metrics == pytest.approx(found.metrics)
@@ -245,8 +244,7 @@ def test_a_word_that_the_tokenizer_drops_keeps_its_tag_and_place(tmp_path: Path)
     model = tagger("IOB2")
     path = tmp_path / "a.txt"
     path.write_text("the O\n\u200b O\nnew B-PER\nfish I-PER\n\u3000 O\nwas O\n\nparis B-LOC\n")
-    data = read_task_data(path, model.task, model.tokenizer, max_length=32, labels=model.labels)
-    assert data.sentence_lengths is not None
+    data = data_of(path, model)
     assert data.sentence_lengths.tolist() == [6, 1]
     assert scores(model, path)["f1"] == 1.0
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from bertcore.analysis.attribution import answer, run_file, task_input
 from bertcore.data.columns import TextForm
@@ -13,11 +12,9 @@ from bertcore.training.tasks import (
     Classify,
     find_task,
     open_task_model,
-    read_task_data,
-    score_model,
-    start_task_model,
 )
-from tests.support.finetuning_files import write_reviews
+from tests.support.finetuning_files import scores_on, write_reviews
+from tests.support.rigged_models import started
 from tests.support.tiny import tiny_bert
 
 
@@ -33,12 +30,10 @@ def test_a_seventh_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(TASKS, "mood", Mood())
     path = write_reviews(tmp_path / "reviews.tsv", 24)
     checkpoint = tiny_bert().save(tmp_path / "tiny")
-    generator = torch.Generator().manual_seed(1)
-    start = start_task_model(checkpoint, task="mood", labels=("bad", "good"), generator=generator)
+    start = started(checkpoint, "mood", labels=("bad", "good"))
     model = open_task_model(start.save(tmp_path / "mood"), device="cpu")
     assert (model.task.name, model.labels) == ("mood", ("bad", "good"))
-    data = read_task_data(path, model.task, model.tokenizer, max_length=32, labels=model.labels)
-    scores = score_model(model.module, data, model.task).scores
+    scores = scores_on(path, model)
     run = run_file(model, path, max_length=32)
     assert run.metrics().metrics["macro_f1"] == pytest.approx(scores.metrics["macro_f1"])
     found = answer(model, task_input(model, "the film was good"))

@@ -13,16 +13,16 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from bertcore.data.files import BadRows
 from bertcore.data.read_rows import read_questions
 from bertcore.data.read_tags import read_tags
-from bertcore.training.finetuning import make_settings, resume_experiment, start_experiment
+from bertcore.training.finetuning import resume_experiment, start_experiment
 from bertcore.training.finetuning.data.hub_data import HubName, fetch_hub_data, parse_hub_name
 from bertcore.training.tasks import find_task
 from bertcore.training.tasks.read import read_examples
-from tests.support.command_line import app
+from tests.support.command_line import refusal
+from tests.support.finetuning_files import quick_settings
 from tests.support.tiny import tiny_bert
 
 LABELS = SimpleNamespace(names=["bad", "good"])
@@ -147,15 +147,12 @@ def test_a_run_keeps_its_data_and_resumes_without_a_network(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = Path("hub:nyu-mll/glue:sst2")
-    checkpoint = str(tiny_bert().save(tmp_path / "tiny"))
-    usual = {"epochs": 1, "batch_size": 8, "max_seq_length": 32, "device": "cpu"}
-    settings = make_settings(task="classify", train=name, dev=name, checkpoint=checkpoint, **usual)
+    settings = quick_settings(tiny_bert().save(tmp_path / "tiny"), name, name)
     experiment = start_experiment(tmp_path / "out", settings)
     assert experiment.run(should_stop=lambda: True) is None
     hub.sets.clear()
     monkeypatch.setitem(sys.modules, "datasets", None)
     report = resume_experiment(tmp_path / "out").run()
-    assert report is not None
     assert report["train"] == "hub:nyu-mll/glue:sst2"
     assert report["labels"] == ["bad", "good"]
     assert (report["num_train"], report["num_dev"]) == (24, 10)
@@ -181,8 +178,6 @@ def test_what_goes_wrong_is_one_sentence(
         fetch("hub:cut-off")
     monkeypatch.setitem(sys.modules, "datasets", None)  # as if it were not installed
     words = ["finetune", "--out", str(tmp_path / "out"), "--dev", "hub:imdb"]
-    answer = CliRunner().invoke(app, [*words, "--train", "hub:imdb"])
-    assert answer.exit_code == 2
-    assert "\n" not in answer.stderr.strip()
-    assert "needs the Python package datasets, which is not installed" in answer.stderr
+    said = refusal(*words, "--train", "hub:imdb")
+    assert "needs the Python package datasets, which is not installed" in said
     assert not (tmp_path / "out").exists()

@@ -8,20 +8,14 @@ import pytest
 import torch
 from transformers import BertLMHeadModel
 
-from bertcore import Bert, BertConfig, load
+from bertcore import BertConfig, load
 from bertcore.analysis import next_surprise, predict_next
 from bertcore.model.network import Network
 from bertcore.model.network.initialize import initialize
 from bertcore.training.engine.probes import read_probes
 from bertcore.training.pretraining import Pretraining, evaluate_pretraining
-from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
+from tests.support.tiny import causal_bert, tiny_bert, tiny_config, tiny_tokenizer
 from tests.support.tiny_runs import build
-
-CAUSAL = tiny_config(is_decoder=True)
-
-
-def causal_bert() -> Bert:
-    return Bert(tiny_network(CAUSAL, heads=frozenset({"mlm"})), tiny_tokenizer())
 
 
 def test_no_token_sees_what_follows(tmp_path: Path) -> None:
@@ -50,7 +44,6 @@ def test_the_checkpoint_predicts_next_tokens_and_fills_no_masks(tmp_path: Path) 
     bert = load(folder, device="cpu")
     assert "next" in bert.capabilities
     assert not {"mlm", "nsp", "pooler", "mask"} & bert.capabilities
-    assert bert.report is not None
     assert bert.report.heads == ("next",)
     with pytest.raises(ValueError, match="has no mask: it predicts each token"):
         bert.fill_mask("the [MASK] runs")
@@ -79,7 +72,6 @@ def test_a_run_from_a_bert_and_on_from_its_own_checkpoint(tmp_path: Path) -> Non
     assert torch.equal(run.network.token_table, bert.module.token_table)
     assert any("left out" in notice for notice in run.notices)
     scores = run.run()
-    assert scores is not None
     assert {"loss", "next_loss", "next_top1"} <= scores.to_dict().keys()
     own = load(run.folder.checkpoints()[-1], device="cpu")
     (probed,) = [probe.sentences[0] for probe in read_probes(tmp_path / "a") if probe.step == 2]
@@ -107,6 +99,6 @@ def test_a_run_from_a_bert_and_on_from_its_own_checkpoint(tmp_path: Path) -> Non
 def test_a_causal_network_fills_no_masks() -> None:
     with pytest.raises(ValueError, match="has no mask"):
         evaluate_pretraining(causal_bert().module, [], tiny_tokenizer())
-    network = initialize(Network(CAUSAL), torch.Generator())
+    network = initialize(Network(tiny_config(is_decoder=True)), torch.Generator())
     with pytest.raises(ValueError, match="has no mask"):
         network.mlm_logits(torch.zeros(1, 1, 32))
