@@ -34,14 +34,12 @@ from ...shell import (
     show,
 )
 from ...shell.browser.signals import go_to_top
-from ...shell.links import short_address
 from ...shell.uploads.on_disk import Copy, named, naming, process_of, read_apart
 from ...shell.words import tr
 from ...sources.labelled_file import MAX_MEGABYTES, choose_label_map, show_notes
 from ...view import View
 from . import views
-from .choices import LABEL, OPENED, PREDICTED, READ_PAIR, TEXT_CHOICES, WORD
-from .tasks import TASK_VIEWS, TaskView
+from .tasks import LABEL, OPENED, PREDICTED, READ_PAIR, TASK_VIEWS, TEXT_CHOICES, WORD, TaskView
 
 USUAL_COLUMN = "(as found)"
 JOINT_COLUMNS = "(a column for each label)"
@@ -65,8 +63,6 @@ QUALITIES = {
     "qa": "mean F1",
 }
 """What slices are the mean of, where it is not the fraction of right answers."""
-PAGES = {"attention": "Attention", "what-if": "What if?"}
-"""Pages that each error links to, named to fit the columns of the links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,14 +303,9 @@ def _show_errors(page: frame.Page, labelled: Labelled, run: FileRun) -> None:
         return
     table = views.ERRORS.table(run)
     assert isinstance(table, pd.DataFrame)
-    for name, title in PAGES.items():
-        table[title] = [
-            short_address(name, page.bert_key, error.text, error.text_pair) for error in run.errors
-        ]
     column, has_pair = st.column_config, "second text" in table
     wide = column.TextColumn(width="medium" if has_pair else "large")
     form = "%.2f" if run.task == "regress" else "percent"
-    links = dict.fromkeys(PAGES.values(), column.LinkColumn(display_text="open", width="small"))
     narrow = dict.fromkeys(("true", "predicted"), column.TextColumn(width="small"))
     st.dataframe(
         table,
@@ -330,13 +321,12 @@ def _show_errors(page: frame.Page, labelled: Labelled, run: FileRun) -> None:
             "second text": wide,
             views.severity(run): column.NumberColumn(format=form, width="small"),
             **narrow,
-            **links,
         },
     )
     st.caption(
         tr(
             "Click the box at the left of a row to see why: its text opens above and on all other "
-            "pages. *open* shows it on another page, in a new tab."
+            "pages."
         )
     )
     call = labelled.name, labelled.columns, labelled.skip_bad_rows

@@ -38,16 +38,14 @@ from ...shell import (
 from ...shell.sentence_box import DEFAULT, REVIEW
 from ...shell.words import tr
 from . import PAGE
-from .choices import WHY
 from .contents import show_contents
 from .file_results import show_file
-from .tasks import TASK_VIEWS, ExplainedTarget, TaskPage, Texts
+from .tasks import TASK_VIEWS, WHY, ExplainedTarget, TaskPage, Texts
 from .views import FAITHFULNESS, LAYERS, METHODS, SWAPS, WORDS, unit, word_fills
 
 STEPS = (20, 50, 200)
 BASELINE = Field("inspect_baseline", BASELINES[0], BASELINES)
 NUM_STEPS = Field("inspect_steps", STEPS[1], STEPS)
-OCCLUSION = Field("inspect_erase", OCCLUSIONS[0])
 METHODS_IN_LINKS = {"ig": "ig", "gradient": "gradient", "erasure": "occlusion"}
 """Names of METHODS in links; occlusion used to be called erasure."""
 METHOD = Field("inspect_method", "ig")
@@ -82,19 +80,14 @@ class How(NamedTuple):
     baseline: str
     """One of BASELINES."""
     steps: int
-    occlusion: str
-    """One of OCCLUSIONS."""
 
 
 def choose_how(task: TaskPage, menu: DeltaGenerator) -> How:
-    """Draw in `menu` where gradients begin, their steps, and how words are occluded."""
-    can_drop = not task.model.task.answers_each_token
-    ways = OCCLUSIONS if can_drop else OCCLUSIONS[:1]
+    """Draw in `menu` where gradients begin, and their steps."""
     tokenizer = task.model.tokenizer
     mask, pad = tokenizer.mask_token, tokenizer.id_to_token(tokenizer.pad_id)
     added = ", ".join(dict.fromkeys(task.page.marks[:2]))
     baselines = {"mask": mask, "pad": pad, "zero": "zeros"}
-    occlusions = {"mask": tr("replaced by {mask}", mask=mask), "drop": "left out"}
     with menu:
         baseline = one_of(
             "Gradients begin from",
@@ -110,17 +103,7 @@ def choose_how(task: TaskPage, menu: DeltaGenerator) -> How:
             with_label=True,
             help="More steps make the sum more exact but take longer.",
         )
-        occlusion = one_of(
-            "Occluded words are",
-            {name: occlusions[name] for name in ways},
-            OCCLUSION,
-            with_label=True,
-        )
-        if not can_drop:
-            st.caption(
-                tr("This model answers for each token, so words can be masked but not left out.")
-            )
-    return How(baseline, num_steps, occlusion)
+    return How(baseline, num_steps)
 
 
 def _say_cut(task: TaskPage) -> None:
@@ -139,7 +122,7 @@ def _say_cut(task: TaskPage) -> None:
 
 def show_words(task: TaskPage, target: Any, how: How, where: DeltaGenerator) -> None:
     """Draw the text in the colours of one method; `where` is the place of the methods."""
-    arguments = (*task.texts, target, *how)
+    arguments = (*task.texts, target, *how, OCCLUSIONS[0])
     alone = (*arguments, False)  # the methods are compared under their own heading
     explanation = computed(WORDS, task.page, *alone, compute=COMPUTE)
     links = {link: name for link, name in METHODS_IN_LINKS.items() if name in explanation.words}
@@ -168,7 +151,7 @@ def show_faithfulness(page: frame.Page, arguments: tuple[Any, ...]) -> None:
 @frame.closed(LAYERS.question, WHY, at="layers")
 def show_layers(page: frame.Page, texts: Texts, target: Any, how: How) -> None:
     """Draw the conductance of every layer."""
-    arguments = (*texts, target, how.baseline, how.steps)
+    arguments = (*texts, target, *how)
     drawn = {"is_dark": page.is_dark}
     layers = show(LAYERS, page, *arguments, drawn=drawn, compute=COMPUTE)
     assert layers is not None  # the choice is not offered without it

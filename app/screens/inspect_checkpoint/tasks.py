@@ -36,11 +36,24 @@ from bertcore.training.tasks.model import TaskModel
 from ...plots import label_name, percent, plain, shorten_middle
 from ...shell import Field, cache, computed, frame, show
 from ...shell.sentence_box import DEFAULT
+from ...shell.state import CHOICE_TEXTS
 from ...shell.uploads.on_disk import read_apart
 from ...shell.words import tr
-from .choices import LABEL, PREDICTED, READ_PAIR, SCORE_CHANGE, SPAN, TEXT_CHOICES, WORD
 from .views import ANSWER, ENDS
 
+PREDICTED = -1
+"""Stands for the predicted label, or the first tagged word, instead of a chosen one."""
+OPENED: Field[list[str]] = Field("inspect_view", [], ("file",))
+"""Whether the heading of a labelled file is open."""
+WHY: Field[list[str]] = Field("inspect_why", [], ("layers", "swaps"))
+"""Headings that are open, of those that explain the answer to a text."""
+READ_PAIR = Field("inspect_pair", False)
+LABEL = Field("inspect_label", PREDICTED)
+WORD = Field("inspect_word", PREDICTED)
+SPAN = Field("inspect_answer", 0)
+TEXT_CHOICES = tuple(Field(name, "") for name in CHOICE_TEXTS)
+"""For multiple choice: the texts to choose from."""
+SCORE_CHANGE = Field("inspect_score", 1.0)
 MOST_NAMED = 4
 """Most labels that a sentence names."""
 LONGEST_NAME = 60

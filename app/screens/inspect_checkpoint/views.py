@@ -16,10 +16,8 @@ from bertcore.analysis.attribution import (
     FileWords,
     LabelAnswer,
     LabelsAnswer,
-    RowWords,
     ScoreAnswer,
     ScoreTarget,
-    Search,
     SpanAnswers,
     SpanTarget,
     TagAnswer,
@@ -32,7 +30,6 @@ from bertcore.analysis.attribution import (
     find_counterfactuals,
     run_file,
 )
-from bertcore.analysis.health.checkpoint_doctor import Diagnosis
 from bertcore.base.states import after_layers
 from bertcore.training.evaluation.breakdown import Calibration
 
@@ -45,7 +42,6 @@ from ...plots import (
     percent,
     plain,
     shorten,
-    tabulate,
     theme,
 )
 from ...plots.charts import Bars, Grid, Intervals, Lines, Words, heads_grid, kind_boxes
@@ -301,10 +297,6 @@ ENDS = View(
 METHODS = {"ig": "Integrated gradients", "gradient": "Gradient × input", "occlusion": "Occlusion"}
 """Methods that give a number to each word."""
 RANDOM = "Random order"
-MEASURES = {
-    "comprehensiveness": "Comprehensiveness (high is good)",
-    "sufficiency": "Sufficiency (low is good)",
-}
 METHOD_READINGS = {
     "ig": (
         "Gradients are summed along the path from a text without content ({unit} {begin}) to "
@@ -353,22 +345,15 @@ def word_fills(explanation: Explanation, method: str = "occlusion") -> Mapping[s
     return {"method": reading, "odds": "" if is_score else SPAN_ODDS if is_span else ODDS}
 
 
-def word_table(explanation: Explanation) -> pd.DataFrame:
-    """Return a row for each word, with its number by each method.
-
-    The choices of a text are lines of their own.
-    """
-    text_ids = np.array([word.text_id for word in explanation.source.words])
-    line = np.maximum.accumulate(text_ids.clip(0)) if text_ids.max() > 1 else 0 * text_ids
-    words = [word.text for word in explanation.source.words]
-    return pd.DataFrame({"word": words, "line": line}).assign(**explanation.words)
-
-
 WORDS = View(
     name="inspect-words",
     question="Which words speak for the answer?",
     of=explain_text,
-    table=word_table,
+    table=columns(
+        word="source.words.*.text",
+        line="source.lines",
+        **{name: f"words.{name}" for name in METHODS},
+    ),
     chart=Words(value="occlusion", line="line", digits=2, scale_title="attribution"),
     fills=word_fills,
     how=(
@@ -379,25 +364,13 @@ WORDS = View(
 )
 
 
-def faithfulness_table(explanation: Explanation) -> pd.DataFrame:
-    """Return a row for each order of the words and measure; the mean and range of random ones."""
-    orders = {METHODS[name]: [scores] for name, scores in explanation.faithfulness.items()}
-    rows = []
-    for name, scores in {**orders, RANDOM: explanation.random}.items():
-        for measure, called in MEASURES.items():
-            lost = [getattr(each, f"mean_{measure}") for each in scores]
-            ends = (min(lost), max(lost)) if name == RANDOM else (np.nan, np.nan)
-            rows.append((name, called, float(np.mean(lost)), *ends))
-    return tabulate("order measure lost low high", rows)
-
-
 FAITHFULNESS = View(
     name="inspect-faithfulness",
     question="Which method is faithful to the model?",
     of=explain_text,
-    table=faithfulness_table,
+    table=tidy_at("orders"),
     chart=Intervals(
-        name="order",
+        name=lambda orders: orders["order"].map({**METHODS, "random": RANDOM}),
         value="lost",
         by="measure",
         is_fraction=False,
@@ -456,26 +429,18 @@ LAYERS = View(
 )
 
 
-def swap_table(search: Search) -> pd.DataFrame:
-    """Return a row for each text with another answer, or for the one that came closest."""
-    closest = () if search.closest is None else (search.closest,)
-    texts = search.counterfactuals or closest
-    table = columns(
-        text_a="*.text",
-        text_b="*.text_pair",
-        ln_p_of_swaps="*.log_probability",
-        left_of_first_answer="*.measure",
-    )(texts).assign(answers_otherwise=bool(search.counterfactuals))
-    swaps = ["; ".join(f"{s.before} -> {s.after}" for s in text.swaps) for text in texts]
-    table.insert(2, "swaps", swaps)
-    return table
-
-
 SWAPS = View(
     name="inspect-swaps",
     question="Which words would have to be different?",
     of=find_counterfactuals,
-    table=swap_table,
+    table=columns(
+        text_a="texts.*.text",
+        text_b="texts.*.text_pair",
+        swaps="texts.*.told",
+        ln_p_of_swaps="texts.*.log_probability",
+        left_of_first_answer="texts.*.measure",
+        answers_otherwise="is_found",
+    ),
     chart=Intervals(
         name="swaps",
         value="left_of_first_answer",
@@ -582,16 +547,12 @@ LABEL_SCORES = View(
 )
 
 
-def score_table(run: FileRun) -> pd.DataFrame:
-    """Return a row for each answer; ValueError if answers are no scores."""
-    if run.task != "regress":
-        raise ValueError(f"the task {run.task!r} does not give scores.")
-    return pd.DataFrame({"true": run.gold, "predicted": run.predicted})
+SCORE_TABLE = columns(true="scores.0", predicted="scores.1")
 
 
 def draw_scores(run: FileRun) -> Figure:
     """Draw each predicted score over the true one; on the dotted line both are equal."""
-    scores = score_table(run)
+    scores = SCORE_TABLE(run)
     shown = scores[:: max(1, -(-len(scores) // MOST_DOTS))]
     ends = [float(scores.min(axis=None)), float(scores.max(axis=None))]
     fig = Figure(
@@ -617,7 +578,7 @@ SCORES = View(
     question="How far are the scores from the true ones?",
     of=run_file,
     figure=draw_scores,
-    table=score_table,
+    table=SCORE_TABLE,
     how="Each dot is a row of the file. On the dotted line the prediction is exact.",
 )
 
@@ -727,14 +688,6 @@ def means_table(explained: FileWords) -> pd.DataFrame:
     return table.sort_values("group", kind="stable", ignore_index=True)
 
 
-def rows_table(explained: FileWords) -> pd.DataFrame:
-    """Return a row for each word of each row of the file."""
-    lists = ["words", "text_ids", "attributions"]
-    table = pd.DataFrame(explained.rows, columns=RowWords._fields)
-    table = table.explode(lists, ignore_index=True).infer_objects()
-    return table.rename(columns=dict(zip(lists, ("word", "text", "attribution"), strict=True)))
-
-
 FILE_WORDS = View(
     name="inspect-file-words",
     question="Which words matter over the whole file?",
@@ -770,35 +723,19 @@ FILE_WORDS = View(
 
 # ---- the checkpoint ----
 
-KINDS = {
-    "attention.query": "query",
-    "attention.key": "key",
-    "attention.value": "value",
-    "attention.output": "attention output",
-    "feed_forward.intermediate": "feed-forward, in",
-    "feed_forward.output": "feed-forward, out",
-    "attention.qkv": "query, key, value",
-}
-"""Names of a layer's matrices, by our names of their tensors."""
-
-
-def spectra_table(diagnosis: Diagnosis) -> pd.DataFrame:
-    """Return a row for each matrix of the layers."""
-    rows = []
-    for matrix in diagnosis.matrices:
-        layers, _, part = matrix.name.removesuffix(".weight").partition(".")
-        number, _, part = part.partition(".")
-        if layers == "layers" and part in KINDS:
-            numbers = (matrix.std, matrix.edge, matrix.limit, matrix.looks_random)
-            rows.append((matrix.name, int(number), KINDS[part], *numbers))
-    return tabulate("matrix layer kind spread times_chance limit looks_random", rows)
-
-
 SPECTRA = View(
     name="spectra",
     question="Are these random numbers?",
     of=examine,
-    table=spectra_table,
+    table=columns(
+        matrix="of_layers.*.name",
+        layer="of_layers.*.layer",
+        kind="of_layers.*.kind",
+        spread="of_layers.*.std",
+        times_chance="of_layers.*.edge",
+        limit="of_layers.*.limit",
+        looks_random="of_layers.*.looks_random",
+    ),
     chart=Lines(
         y="times_chance",
         by="kind",

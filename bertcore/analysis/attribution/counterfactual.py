@@ -58,6 +58,11 @@ class Counterfactual:
     """The remaining probability (or score) of the first answer."""
 
     @property
+    def told(self) -> str:
+        """The swaps as words: "good -> bad; film -> book"."""
+        return "; ".join(f"{swap.before} -> {swap.after}" for swap in self.swaps)
+
+    @property
     def log_probability(self) -> float:
         """Sum of the swaps' natural log-probabilities: high for a likely text."""
         return math.fsum(math.log(max(swap.probability, 1e-12)) for swap in self.swaps)
@@ -76,6 +81,16 @@ class Search:
     """Number of inputs run."""
     is_cut: bool
     """Whether the limit on forward passes ended the search."""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether a text with another answer was found."""
+        return bool(self.counterfactuals)
+
+    @property
+    def texts(self) -> tuple[Counterfactual, ...]:
+        """Those with another answer, or the one that came closest."""
+        return self.counterfactuals or (() if self.closest is None else (self.closest,))
 
 
 OnFraction = Callable[[float], None]

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from bertcore.analysis.attribution.counterfactual import answer
 from bertcore.analysis.attribution.faithfulness_scores import (
     Faithfulness,
+    OrderScore,
     faithfulness,
+    order_scores,
     random_faithfulness,
 )
 from bertcore.analysis.attribution.gradients import (
@@ -55,6 +57,12 @@ class Explanation:
     """The same at the baseline of integrated gradients; None without gradients."""
     delta: float | None
     """Convergence delta of integrated gradients."""
+
+    @property
+    def orders(self) -> list[OrderScore]:
+        """Both measures of faithfulness by each method, and in random order; [] if not compared."""
+        by_method = {name: [of] for name, of in self.faithfulness.items()}
+        return order_scores({**by_method, "random": self.random}) if by_method else []
 
 
 @dataclass(frozen=True, slots=True)

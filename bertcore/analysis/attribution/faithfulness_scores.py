@@ -45,6 +45,34 @@ class Faithfulness:
         return float(self.sufficiency.mean())
 
 
+@dataclass(frozen=True, slots=True)
+class OrderScore:
+    """A measure of one order of the words, or the mean over several with their range."""
+
+    order: str
+    """The method that it is by, or "random"."""
+    measure: str
+    """Which of both, and which way is good."""
+    lost: float
+    low: float
+    """NaN for one order."""
+    high: float
+
+
+def order_scores(orders: Mapping[str, Sequence[Faithfulness]]) -> list[OrderScore]:
+    """Return both measures of each method, whose orders may be several."""
+    rows = []
+    for order, scores in orders.items():
+        both = {
+            "Comprehensiveness (high is good)": [each.mean_comprehensiveness for each in scores],
+            "Sufficiency (low is good)": [each.mean_sufficiency for each in scores],
+        }
+        for measure, lost in both.items():
+            ends = (min(lost), max(lost)) if len(lost) > 1 else (math.nan, math.nan)
+            rows.append(OrderScore(order, measure, float(np.mean(lost)), *ends))
+    return rows
+
+
 def faithfulness(
     model: TaskModel,
     source: TaskInput,

@@ -62,6 +62,14 @@ class FileRun(JudgedAnswers):
             return None
         return calibration(self.confidence, self.right)
 
+    @property
+    def scores(self) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+        """The true and the predicted scores, [num_examples] each; ValueError if answers are no
+        scores."""
+        if self.task != "regress":
+            raise ValueError(f"the task {self.task!r} does not give scores.")
+        return self.gold, self.predicted
+
     def slices(self) -> list[Slice]:
         """Return the mean quality by length, and by true label."""
         return [*self.slices_by_length(), *self.slices_by_label()]

@@ -72,6 +72,29 @@ class MatrixNumbers:
     def looks_random(self) -> bool:
         return self.edge <= self.limit
 
+    @property
+    def layer(self) -> int:
+        """Number of its layer, if its name begins with one."""
+        return int(self.name.split(".")[1])
+
+    @property
+    def kind(self) -> str | None:
+        """What it is in a layer, of KINDS; None if it is in none."""
+        layers, _, part = self.name.removesuffix(".weight").partition(".")
+        return KINDS.get(part.partition(".")[2]) if layers == "layers" else None
+
+
+KINDS = {
+    "attention.query": "query",
+    "attention.key": "key",
+    "attention.value": "value",
+    "attention.output": "attention output",
+    "feed_forward.intermediate": "feed-forward, in",
+    "feed_forward.output": "feed-forward, out",
+    "attention.qkv": "query, key, value",
+}
+"""Names of a layer's matrices, by our names of their tensors."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -96,6 +119,11 @@ class Diagnosis:
     entropies: NDArray[np.float32]
     """Mean entropy of each head's rows, relative to uniform attention over the tokens that a row
     may attend to, 0 to 1, [L, H]."""
+
+    @property
+    def of_layers(self) -> list[MatrixNumbers]:
+        """The matrices of KINDS."""
+        return [matrix for matrix in self.matrices if matrix.kind is not None]
 
     def sentences(self) -> list[str]:
         """Return the verdict and the findings, unhealthy ones first."""

@@ -29,6 +29,15 @@ class TaskInput:
         return [i for i, word in enumerate(self.words) if word.text_id >= 0]
 
     @property
+    def lines(self) -> list[int]:
+        """The line of each word, [W]: all have one, or the text and each choice their own."""
+        ids = np.array([word.text_id for word in self.words])
+        if ids.max() <= 1:
+            return [0] * len(ids)
+        lines: list[int] = np.maximum.accumulate(ids.clip(0)).tolist()
+        return lines
+
+    @property
     def rows(self) -> tuple[Encoding, ...]:
         """The rows of tokens that the model reads: one, or one for each choice."""
         return (self.encoding,)
