@@ -52,7 +52,7 @@ COLUMN_NAMES = {
 RATES = (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3)
 BATCH_SIZE = 32
 """The default of `FinetuneConfig`."""
-NUMBERS = (2, 4, 8, 16, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+NUMBERS = (2, 5, 10, 20, 50, 100, 200, 400, 800, 1600, 3200, 6400)
 """Of labels that a series may learn from."""
 EVALUATIONS = 10
 """In a run, about, besides those at the ends of epochs."""

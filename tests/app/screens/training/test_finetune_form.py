@@ -224,7 +224,7 @@ def test_rows_that_cannot_be_used_are_left_out_on_request(
 
 
 @pytest.mark.parametrize(
-    ("num_train", "usual"), [(2, [2]), (36, [16]), (54, [50]), (1800, [50, 200, 800])]
+    ("num_train", "usual"), [(2, [2]), (36, [10]), (54, [50]), (1800, [50, 200, 800])]
 )
 def test_a_series_begins_with_numbers_that_the_table_has(num_train: int, usual: list[int]) -> None:
     assert usual_numbers(num_train, 2) == usual
@@ -253,10 +253,10 @@ def test_a_series_by_number_of_labels_is_started(
     page.query_params["training_kind"] = "label-curve"
     at = ok(upload(page, "t.csv", reviews()))
     numbers = at.multiselect(key="tune_labels")
-    assert (numbers.value, numbers.options) == (["16"], ["2", "4", "8", "16", "25"])
+    assert (numbers.value, numbers.options) == (["10"], ["2", "5", "10", "20"])
     numbers.set_value([]).run()
     assert "no number of labels" in complaints(at)
-    at.multiselect(key="tune_labels").set_value(["25", "8"]).run()
+    at.multiselect(key="tune_labels").set_value(["20", "10"]).run()
     at.number_input(key="tune_seeds").set_value(2).run()
     at.number_input(key="tune_steps").set_value(5).run()
     at.selectbox(key="tune_rate").set_value(1e-4).run()
@@ -274,7 +274,7 @@ def test_a_series_by_number_of_labels_is_started(
         "label": "label",
         "skip_bad_rows": False,
         "checkpoint": str(tiny),
-        "label_curve": (8, 25),
+        "label_curve": (10, 20),
         "seeds": 2,
         "least_steps": 5,
         "learning_rate": 0.0001,
