@@ -315,7 +315,7 @@ class Grid(Chart):
     Rows run from top to bottom and columns from left to right, as they first occur in the frame.
     """
 
-    row: str
+    row: Column
     column: str
     names: tuple[Column, Column] = ("", "")
     """What rows and columns are called, which may repeat; `row` and `column` if not given."""
@@ -348,6 +348,8 @@ class Grid(Chart):
     given."""
 
     def _draw(self, frame: pd.DataFrame) -> Figure:
+        if callable(self.row):
+            return replace(self, row="_row")._draw(frame.assign(_row=column(frame, self.row)))
         if callable(self.text):
             return replace(self, text="_text")._draw(frame.assign(_text=column(frame, self.text)))
         sizes = frame[self.value].abs().groupby(frame[self.column]).max()
@@ -490,6 +492,8 @@ class Intervals(Chart):
     value: str
     by: str = ""
     """Column of the dots' names, if a row has several; the cases are then the most that one has."""
+    accent: Column = ""
+    """Whether each dot stands out; none does if not given."""
     line: float | None = None
     """Where a dotted line goes from top to bottom."""
     is_fraction: bool = True
@@ -502,6 +506,8 @@ class Intervals(Chart):
     def _draw(self, frame: pd.DataFrame) -> Figure:
         frame = frame.assign(_name=column(frame, self.name))
         frame = frame.assign(_number=self._numbers(frame))
+        if self.accent:
+            frame = frame.assign(_accent=column(frame, self.accent))
         numbers = dict(zip(frame["_name"], frame["_number"], strict=True))
         rows = {name: row for row, name in enumerate(numbers)}
         groups = [*frame.groupby(self.by, sort=False)] if self.by else [("", frame)]
@@ -511,6 +517,7 @@ class Intervals(Chart):
             dots = dots[dots[self.value].notna()]
             heights = [rows[name] + offset for name in dots["_name"]]
             colour = theme.CATEGORICAL[place % len(theme.CATEGORICAL)]
+            colours = [theme.ACCENT if out else colour for out in dots.get("_accent", ())] or colour
             name, values = theme.escape(str(dots_name)), dots[self.value]
             nothing = pd.Series(np.nan, index=dots.index)
             low, high = (dots.get(end, nothing) for end in ("low", "high"))
@@ -522,7 +529,7 @@ class Intervals(Chart):
                 mode="markers",
                 cliponaxis=False,  # a dot at 100% is whole
                 name=name or None,
-                marker={"color": colour, "size": 9 if self.by else 11},
+                marker={"color": colours, "size": 9 if self.by else 11},
                 error_x=error_bars(values, low, high, colour, thickness=1.6),
                 customdata=[
                     [
@@ -560,7 +567,8 @@ class Intervals(Chart):
     def _numbers(self, frame: pd.DataFrame) -> list[Any]:
         if self.number:
             return column(frame, self.number)
-        values = frame[self.value].map(percent if self.is_fraction else f"{{:{self._form}}}".format)
+        written = percent if self.is_fraction else f"{{:{self._form}}}".format
+        values = frame[self.value].map(lambda value: "—" if pd.isna(value) else written(value))
         return list(values.groupby(frame["_name"]).transform(" / ".join))
 
 

@@ -115,7 +115,8 @@ def columns(missing: str = "", /, **places: Place) -> Frames:
 
 
 def exploded(**places: Place) -> Frames:
-    """Return what makes a table like `columns`, with a row for each item of the lists in a row.
+    """Return what makes a table like `columns`, with a row for each item of the lists in a row;
+    none for empty lists.
 
     >>> exploded(n=range, x="*.x")([{"x": [1, 2]}, {"x": [3]}]).values.tolist()
     [[0, 1], [0, 2], [1, 3]]
@@ -124,6 +125,7 @@ def exploded(**places: Place) -> Frames:
     def table(result: Any) -> pd.DataFrame:
         frame = columns(**places)(result)
         lists = [name for name, of in frame.items() if of.map(np.ndim).any()]
+        frame = frame[frame[lists[0]].map(len) > 0]
         return frame.explode(lists, ignore_index=True).infer_objects()
 
     return table
@@ -168,6 +170,11 @@ def stacked(by: str, tables: Mapping[str, Frames]) -> Frames:
         return pd.concat(parts, ignore_index=True)
 
     return table
+
+
+def each(place: str, table: Frames) -> Frames:
+    """Return what makes one table of those of the items at a place, one below the other."""
+    return lambda result: pd.concat([*map(table, at(result, place))], ignore_index=True)
 
 
 def arrays(**places: str) -> Callable[[object], Arrays]:

@@ -174,10 +174,11 @@ def larger_loss(bert: Model, text_a: str, text_b: str | None) -> Found:
 
     By the mean of 1 - cosine over the tokens.
     """
-    cosines = leave_one_out(bert, bert.trace(text_a, text_b)).cosines
-    if set(cosines) != {"segment", "position"}:
+    result = leave_one_out(bert, bert.trace(text_a, text_b))
+    if len(result.left_out) < 2:
         raise ValueError("this checkpoint lacks one of the two. Open a BERT, such as default.")
-    change = {name: float(1 - cosine[-1].mean()) for name, cosine in cosines.items()}
+    means = (1 - result.cosines[:, -1]).mean(-1).tolist()
+    change: dict[str, float] = dict(zip(result.left_out, means, strict=True))
     facts: dict[str, Fact] = {**change, "num_layers": bert.config.num_hidden_layers}
     return Found(max(change, key=change.__getitem__), facts)
 

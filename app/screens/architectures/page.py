@@ -105,11 +105,6 @@ def name_of(key: cache.BertKey) -> str:
     return shorten(sidebar.brief_name(key.source), _LONGEST_NAME)
 
 
-def sentence(reason: str) -> str:
-    """Return why something cannot be done, as Markdown."""
-    return frame.message(reason)
-
-
 # ---- who sees whom ----
 
 
@@ -162,7 +157,7 @@ def show_sights(readers: Readers, place: int) -> None:
     drawing.draw(panels, key="architectures", on_pick=pick)
     for network, reading in ((views.GPT, sights.left), (views.ELMO, sights.apart)):
         if isinstance(reading, str):
-            st.caption(f"**{network}** is not drawn. {sentence(reading)}")
+            st.caption(f"**{network}** is not drawn. {frame.message(reading)}")
     offer(views.SIGHTS, readers.page, sights, *arguments, with_json=True, **readers.python)
 
 
@@ -256,7 +251,7 @@ def show_writing(readers: Readers) -> None:
     writing.COMPONENT(key="writing", data=writing.message(written, left, right))
     for name, text in ((writer, written.following), (views.BERT, written.masks)):
         if isinstance(text, str):
-            st.caption(f"**{name}** writes nothing. {sentence(text)}")
+            st.caption(f"**{name}** writes nothing. {frame.message(text)}")
     if readers.left is None:
         st.info(
             "No next-token network is open. Choose one in the sidebar, such as GPT-2 or one made "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bertcore.analysis.space.position_table import position_tables
 from bertcore.analysis.words.continuation import Continuation, MaskWriting, WrittenTexts, write_both
 from bertcore.analysis.words.leakage import Returned, words_returned
-from bertcore.analysis.words.readings import ApartReading, Reading, Sights, read_three_ways
+from bertcore.analysis.words.readings import read_three_ways
 from bertcore.model.architecture.objectives import MASKED_LM_PROB
 
 from ...on_demand import pd
@@ -17,28 +17,6 @@ from ...view import View
 BERT, GPT, ELMO = ("BERT", "GPT", "ELMo")
 LEAST = 1e-4  # a share below this is only rounding residue
 MOST_NAMED = 60  # above this many tokens an axis shows places instead of words
-
-
-def sights_table(sights: Sights) -> pd.DataFrame:
-    """Return a row for each token of each network: whether the guess sees it."""
-    readings = {BERT: sights.both}
-    if isinstance(sights.left, Reading):
-        readings[GPT] = sights.left
-    if isinstance(sights.apart, ApartReading):
-        readings |= {f"{ELMO}, left": sights.apart.left, f"{ELMO}, right": sights.apart.right}
-    tables = [
-        pd.DataFrame(
-            {
-                "network": name,
-                "token": reading.tokens,
-                "sees": reading.sees,
-                "weight_in_the_last_layer": reading.weights[-1, reading.reader],
-                "is_guessed": [place == reading.position for place in range(len(reading.tokens))],
-            }
-        )
-        for name, reading in readings.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
 
 
 RETURNED = stacked(
@@ -95,7 +73,18 @@ SIGHTS = View(
     name="who-sees-whom",
     question="Who sees whom, and what does each guess?",
     of=read_three_ways,
-    table=sights_table,
+    table=stacked(
+        "network",
+        {
+            name: columns(
+                token=f"readings.{name}.tokens",
+                sees=f"readings.{name}.sees",
+                weight_in_the_last_layer=f"readings.{name}.last_weights",
+                is_guessed=f"readings.{name}.is_guessed",
+            )
+            for name in (BERT, GPT, f"{ELMO}, left", f"{ELMO}, right")
+        },
+    ),
     needs=frozenset({"mlm"}),
     how=(
         "Each line leads from a token to the vector that reads it. Coloured: what the guess can "

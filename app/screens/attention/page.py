@@ -192,15 +192,10 @@ def draw_neurons(page: frame.Page, layer: int, heads: list[int]) -> None:
     )
 
 
-CUT_VIEW = (
-    "BertViz draws every weight as a separate line, so only the first {shown} of {total} tokens "
-    "are shown here. Their attention to the others is left out: rows do not sum to 1. The lines "
-    "and the heat map show all tokens."
-)
-CUT_NEURONS = (
-    "BertViz gets every number of every head's queries and keys at once, so only the first {shown} "
-    "of {total} tokens are shown here. Their attention to the others is left out: rows do not sum "
-    "to 1. *Neurons* shows all tokens."
+CUT = (
+    "BertViz draws every weight by itself, so only the first {shown} of {total} tokens are shown "
+    "here. Their attention to the others is left out: rows do not sum to 1. The other views show "
+    "all tokens."
 )
 
 
@@ -210,16 +205,13 @@ def draw_bertviz(page: frame.Page, layer: int, heads: list[int]) -> None:
     view: View[Any] = views.BERTVIZ_NEURONS if kind == "neuron" else views.BERTVIZ
     if not is_available(view, page):
         return
-    neurons_of: tuple[Any, ...] = (layer, heads[0] if heads else 0)
-    chosen = neurons_of if kind == "neuron" else (layer, tuple(heads))
+    chosen = (layer, (heads or [0])[0] if kind == "neuron" else tuple(heads))
     result = view.of(page.trace, *chosen)
     drawn = bertviz.view_of(result, kind)
     if drawn.shown < drawn.total:
-        cut = CUT_NEURONS if kind == "neuron" else CUT_VIEW
-        st.warning(tr(cut, shown=drawn.shown, total=drawn.total))
-    title = f"BertViz, {bertviz.KINDS[kind].lower()}"
+        st.warning(tr(CUT, shown=drawn.shown, total=drawn.total))
+    title, file = f"BertViz, {bertviz.KINDS[kind].lower()}", f"attention-bertviz-{kind}"
     st.iframe(drawn.html, height=min(drawn.height, 900), alt=title)
-    file = f"attention-bertviz-{kind}"
     offer(view, page, result, *chosen, drawn={"kind": kind}, title=title, file=file)
 
 

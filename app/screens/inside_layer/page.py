@@ -1,17 +1,15 @@
 """Inside a layer: what becomes of a token's vector, step by step, and which part wrote the word."""
 
-from inspect import getsourcelines
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertcore.analysis.shared.inputs import usual_position
-from bertcore.model import lowlevel
 
 from ...parts.token_strip.token_strip import token_strip
 from ...plots.vector_strips import MAX_ROWS
-from ...shell import Field, caption, computed, frame, hidden, is_available, offer, one_of, show
+from ...shell import Field, caption, computed, frame, is_available, offer, one_of, show
 from ...shell.links import INSIDE_LAYER as LAYER_FIELD
 from ...shell.links import INSIDE_LAYER_TOKEN as TOKEN
 from ...shell.links import INSIDE_LAYER_VIEW as VIEW
@@ -22,31 +20,13 @@ from .drawing import COMPONENT, layer_sheet, pooler_sheet, stages_message, word_
 
 ALL = "all"
 VIEWS = {ONE_TOKEN: "One token", ALL: "All tokens"}
-STEPS = {
-    "embed": "Input",
-    "layer": "Layer",
-    "attend": "Attention",
-    "split_heads": "Heads",
-    "feed_forward": "Neurons",
-    "normalize": "LayerNorm",
-    "masked_word_logits": "Masked word",
-    "pool": "Pooler",
-    "next_sentence_logits": "Next sentence",
-}
-"""Function of `bertcore.model.lowlevel` -> the step of this page that it computes."""
-STEP = Field("code_step", "attend", tuple(STEPS))
 NO_WORD = ""
 WORD = Field("layer_word", NO_WORD)  # empty for the most probable
 AGAINST = Field("layer_against", NO_WORD)  # empty for no other word
 PARTS_OPEN = Field("who_wrote", False)
-BY_PART_OPEN = Field("who_by_part", False)
-SOURCES_OPEN = Field("who_from_tokens", False)
 LAST_OPEN = Field("last_vectors", False)
-WORD_HEAD_OPEN = Field("word_head", False)
-POOLER_OPEN = Field("pooler", False)
 ROWS_OPEN = Field("head_rows", False)
 ROWS_HEAD = Field("rows_head", 0)
-CODE_OPEN = Field("code", False)
 TOY_OPEN = Field("toy", False)
 ANGLE = Field("toy_angle", 30)
 LENGTH = Field("toy_length", 2.0)
@@ -64,7 +44,6 @@ def show_layer(page: frame.Page) -> None:
     layer = LAYER_FIELD.value
     more = frame.more(row)
     view = one_of("Show", VIEWS, VIEW, where=more, with_label=True)
-    offer_hiding(page, position, more)
     if view == ALL:
         show_all(page, layer, position)
         return
@@ -79,8 +58,6 @@ def show_layer(page: frame.Page) -> None:
         capabilities.note(page, "mlm")
     show_last(page, position)
     show_head_rows(page, layer)
-    if page.bert.config.model_type == "bert" and not page.bert.config.is_decoder:
-        show_code()
 
 
 def choose_token(page: frame.Page) -> int:
@@ -99,22 +76,6 @@ def choose_token(page: frame.Page) -> int:
     return position
 
 
-def offer_hiding(page: frame.Page, position: int, where: DeltaGenerator) -> None:
-    """Draw a button that hides the chosen token, or shows it."""
-    bert, is_hidden = page.bert, position in page.masked
-    if not {"mlm", "mask"} <= bert.capabilities or page.trace.text_ids[position] < 0:
-        return
-    if page.encoding.input_ids[position] == bert.tokenizer.mask_id:
-        return
-    where.button(
-        "Show it" if is_hidden else "Hide it",
-        icon=":material/visibility:" if is_hidden else ":material/ink_eraser:",
-        on_click=hidden.toggle,
-        args=(position,),
-        help="A hidden token is replaced by the mask token, on every page.",
-    )
-
-
 def choose_word(
     page: frame.Page, position: int, where: DeltaGenerator
 ) -> tuple[str | None, str | None]:
@@ -124,10 +85,8 @@ def choose_word(
     """
     if "mlm" not in page.bert.capabilities:
         return None, None
-    steps = page.compute(
-        views.WORD_HEAD.of, page.reading, position
-    )  # also where a link hides the view
-    words = [best.word for best in steps.best]
+    # Also where a link hides the view.
+    words = [each.word for each in page.compute(views.WORD_HEAD.of, page.reading, position).best]
     word = where.selectbox(
         "Word",
         words,
@@ -161,7 +120,7 @@ def show_all(page: frame.Page, layer: int, position: int) -> None:
     offer(views.ALL_TOKENS, page, stages, layer, drawn=drawn, title=title)
 
 
-@frame.closed(views.STAIRCASE.question, PARTS_OPEN, WORD, AGAINST, BY_PART_OPEN, SOURCES_OPEN)
+@frame.closed(views.STAIRCASE.question, PARTS_OPEN, WORD, AGAINST)
 def show_parts(page: frame.Page, *asked: Any) -> None:
     """Draw the shares of the word's logit: by part, by head, and by the tokens that heads read."""
     show(views.STAIRCASE, page, *asked)
@@ -170,7 +129,7 @@ def show_parts(page: frame.Page, *asked: Any) -> None:
         show(view, page, *asked, drawn={"is_dark": page.is_dark})
 
 
-@frame.closed("What is read from the last vectors?", LAST_OPEN, WORD_HEAD_OPEN, POOLER_OPEN)
+@frame.closed("What is read from the last vectors?", LAST_OPEN)
 def show_last(page: frame.Page, position: int) -> None:
     """Draw the masked-word head at the token, and the pooler with the head that reads it."""
     if is_available(views.WORD_HEAD, page):
@@ -195,19 +154,6 @@ def show_head_rows(page: frame.Page, layer: int) -> None:
     head = show(views.HEAD_ROWS, page, layer, ROWS_HEAD.value)
     if head is not None:
         st.code(head.python, language="python")
-
-
-@frame.closed("Which lines of code compute a step?", CODE_OPEN, STEP)
-def show_code() -> None:
-    """Draw the lines that compute a step."""
-    step = one_of("Step", STEPS, STEP)
-    lines, first = getsourcelines(getattr(lowlevel, step))
-    st.code("".join(lines), language="python", wrap_lines=True)
-    st.caption(
-        f"Lines {first} to {first + len(lines) - 1} of `bertcore/model/lowlevel.py`, BERT in plain "
-        "tensors, which computes what this page shows. `docs/read-the-code.md` reads it beside the "
-        "code of `transformers`; `notebooks/bert_in_plain_tensors.ipynb` runs it."
-    )
 
 
 @frame.closed(views.TOY_HEAD.question, TOY_OPEN, ANGLE, LENGTH)

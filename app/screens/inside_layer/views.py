@@ -11,17 +11,12 @@ from bertcore.analysis.mixing.head_rows import HeadRows, head_rows
 from bertcore.analysis.mixing.layer_stages import layer_stages
 from bertcore.analysis.mixing.toy_head import TOKENS, VALUES, ToyHead, toy_head
 from bertcore.analysis.words.head_steps import masked_word_steps, pooler_steps
-from bertcore.analysis.words.logit_attribution import (
-    LogitAttribution,
-    PartKind,
-    logit_attribution,
-)
+from bertcore.analysis.words.logit_attribution import LogitAttribution, logit_attribution
 from bertcore.analysis.words.token_in_layer import TokenInLayer, token_in_layer
 
-from ...on_demand import pd
-from ...plots import Figure, plain, shorten, signed, subplots, tabulate, theme
+from ...plots import Figure, plain, shorten, signed, subplots, theme
 from ...plots.charts import Grid, Words
-from ...plots.tables import arrays, cells, columns, tensors
+from ...plots.tables import arrays, cells, columns, named, tensors
 from ...view import View
 from .drawing import (
     COMPONENT,
@@ -32,13 +27,6 @@ from .drawing import (
     word_sheet,
 )
 
-EMBEDDINGS: tuple[PartKind, ...] = ("token", "segment", "position")
-BIASES: tuple[PartKind, ...] = (
-    "embedding_bias",
-    "attention_bias",
-    "feed_forward_bias",
-    "final_bias",
-)
 MOST_LENGTH = 20.0  # of the toy head's query
 COPIES, HALF = 0.95, 0.45  # weight from which one value is copied, and two are averaged
 BELOW_ZERO = "; GELU of a negative input is small but not zero, so the others write a little too"
@@ -70,30 +58,17 @@ def about_shares(shares: LogitAttribution) -> Mapping[str, object]:
     return {"sum": total, "logit": f"{shares.logit:z.2f}".replace("-", "−")}
 
 
-def stairs_table(shares: LogitAttribution) -> pd.DataFrame:
-    """Return the shares of the embeddings, each layer's two blocks, and the biases, in order."""
-    stairs = [("embeddings", shares.total(*EMBEDDINGS))]
-    for layer in range(len(shares.sources)):
-        stairs.append((f"layer {layer}: attention", shares.total("head", layer=layer)))
-        neurons = shares.total("feed_forward", layer=layer)
-        stairs.append((f"layer {layer}: feed-forward", neurons))
-    stairs.append(("biases of the network", shares.total(*BIASES)))
-    name = "its own bias" if shares.against is None else "their own biases"
-    return tabulate("part share", [*stairs, (name, shares.total("decoder_bias"))])
-
-
 def staircase(shares: LogitAttribution) -> Figure:
     """Draw the shares one after another: each bar begins where the last one ended."""
-    table = stairs_table(shares)
+    parts, steps = zip(*shares.stairs, strict=True)
     total = f"“{shorten(shares.word)}”"
     total = (
         f"logit of {total}" if shares.against is None else f"{total} − “{shorten(shares.against)}”"
     )
-    names = [theme.escape(name) for name in [*table["part"], total]]
-    widths = np.array([*table["share"], shares.logit])
-    ends = np.cumsum(widths[:-1])
+    names = [theme.escape(name) for name in (*parts, total)]
+    widths, ends = np.array([*steps, shares.logit]), np.cumsum(steps)
     starts = np.array([0.0, *ends[:-1], 0.0])
-    colours = [theme.SEGMENT_A if share >= 0 else theme.SEGMENT_B for share in table["share"]]
+    colours = [theme.SEGMENT_A if share >= 0 else theme.SEGMENT_B for share in steps]
     numbers = [signed(width) for width in widths.tolist()]
     fig = Figure()
     fig.add(
@@ -119,18 +94,6 @@ def staircase(shares: LogitAttribution) -> Figure:
     fig.update_xaxes(range=[low - room, high + room], zeroline=True, zerolinecolor=theme.GRID)
     fig.update_yaxes(**theme.named_rows(names), tickfont={"size": 14})
     return fig
-
-
-def parts_table(shares: LogitAttribution) -> pd.DataFrame:
-    """Return a row for each layer and head, its feed-forward block, its biases and their sum."""
-    rows: list[tuple[int, str, float]] = []
-    for layer in range(len(shares.sources)):
-        parts = {f"head {head}": share for head, share in enumerate(shares.heads(layer))}
-        parts["neurons"] = shares.total("feed_forward", layer=layer)
-        parts["biases"] = shares.total("attention_bias", "feed_forward_bias", layer=layer)
-        parts["sum"] = sum(parts.values())
-        rows += [(layer, part, share) for part, share in parts.items()]
-    return tabulate("layer part share", rows)
 
 
 # ---- rows of a head ----
@@ -274,7 +237,7 @@ STAIRCASE = View(
     question="Which parts wrote the word?",
     of=logit_attribution,
     figure=staircase,
-    table=stairs_table,
+    table=columns(**named("stairs.*", "part", "share")),
     fills=about_shares,
     needs=frozenset({"parts", "mlm"}),
     how=(
@@ -291,7 +254,7 @@ BY_PART = View(
     name="who-wrote-by-part",
     question="Which heads wrote it?",
     of=logit_attribution,
-    table=parts_table,
+    table=cells({"layer": range}, {"part": "part_names"}, share="by_part"),
     chart=Grid(
         row="layer",
         column="part",

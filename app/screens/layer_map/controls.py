@@ -149,7 +149,7 @@ def is_read(table: VectorTable, *, progress: Progress) -> bool:
 
 
 def choose_map(
-    key: cache.BertKey, chosen: Chosen, found: DeltaGenerator, menu: DeltaGenerator
+    bert_key: cache.BertKey, chosen: Chosen, found: DeltaGenerator, menu: DeltaGenerator
 ) -> tuple[Points, Layout, str]:
     """Draw the controls; return which points are drawn, how, and what colours them.
 
@@ -158,10 +158,11 @@ def choose_map(
         menu: That of all others.
     """
     with menu:
-        unit = _select("Points", UNIT, UNITS)
+        key = UNIT.key(options=list(UNITS))
+        unit = st.selectbox("Points", list(UNITS), format_func=UNITS.__getitem__, key=key)
         has_labels = any(sentence.label for sentence in chosen.sentences)
-        colours = {name: name for name in COLOUR_BY if has_labels or name != "label"}
-        colour = _select("Colour by", COLOUR, colours)
+        colours = [name for name in COLOUR_BY if has_labels or name != "label"]
+        colour = st.selectbox("Colour by", colours, key=COLOUR.key(options=colours))
         method = one_of("Method", OFFERED, METHOD, with_label=True)
         axes = tuple(_end(*end) for end in ENDS.items()) if method == AXES else ()
         dims = int(one_of("View", {"2": "2-D", "3": "3-D"}, DIMS, with_label=True))
@@ -174,8 +175,16 @@ def choose_map(
             help="If off, one map for all also shows how mean and size change from layer to layer.",
         )
         settings = _settings(method)
-    points = _points(key, chosen, unit, _word(found, unit), is_hidden=hide)
-    return points, Layout(dims, method, space, level, settings, axes), colour
+    is_word = unit == "word"
+    label = "The word" if is_word else "Find a word"
+    typed = found.text_input(
+        label, key=WORD.key(), width=150, placeholder=label, label_visibility="collapsed"
+    )
+    word = typed.strip() if is_word else ""
+    marks = chosen.marks if is_word and not word else ()
+    choice = PointChoice(unit=unit, word=word, marks=marks, hide_special=hide)
+    layout = Layout(dims, method, space, level, settings, axes)
+    return Points(bert_key, chosen.shown, choice), layout, colour
 
 
 def _end(name: str, field: Field[str]) -> str:
@@ -184,13 +193,6 @@ def _end(name: str, field: Field[str]) -> str:
     default = "" if name in ("Left", "Right") else "left to the points"
     typed: str = st.text_input(name, key=field.key(), placeholder=default, help=about)
     return typed.strip()
-
-
-def _points(key: cache.BertKey, chosen: Chosen, unit: str, word: str, *, is_hidden: bool) -> Points:
-    word = word if unit == "word" else ""
-    marks = chosen.marks if unit == "word" and not word else ()
-    choice = PointChoice(unit=unit, word=word, marks=marks, hide_special=is_hidden)
-    return Points(key, chosen.shown, choice)
 
 
 def _settings(method: str) -> Settings:
@@ -225,16 +227,3 @@ def _settings(method: str) -> Settings:
     )
     made["seed"] = st.number_input("seed", 0, 2**31, key=SEED.key(low=0, high=2**31))
     return TsneSettings(**made) if method == "tsne" else UmapSettings(**made)
-
-
-def _word(where: DeltaGenerator, unit: str) -> str:
-    label = "The word" if unit == "word" else "Find a word"
-    typed: str = where.text_input(
-        label, key=WORD.key(), width=150, placeholder=label, label_visibility="collapsed"
-    )
-    return typed.strip()
-
-
-def _select(label: str, field: Field[str], options: dict[str, str]) -> str:
-    key = field.key(options=list(options))
-    return st.selectbox(label, list(options), format_func=options.__getitem__, key=key)

@@ -30,7 +30,7 @@ from bertcore.data.texts import shown_name
 from ...parts.layer_watch.layer_watch import layer_watch
 from ...plots import plain, shorten, theme
 from ...server.policy import policy
-from ...shell import Compute, Field, Job, UploadSource, cache, computed, frame, one_of, show
+from ...shell import Compute, Field, UploadSource, cache, computed, frame, one_of, show
 from ...shell.links import MAP_LAYER as LAYER
 from ...shell.uploads.on_disk import Copy, naming
 from ...sources import my_sentences
@@ -69,12 +69,12 @@ def on_points(how: Callable[..., R]) -> Callable[..., R]:
     return compute
 
 
-at_once = on_points(lambda *arguments, **options: cache.computed(*arguments, **options))
+at_once = on_points(cache.computed)
 
 
 def draw() -> None:
     """Draw the page."""
-    source = SOURCE.value if SOURCE.value in SOURCES else SOURCE.default
+    source = SOURCE.among(list(SOURCES))
     is_text = source == "sentence" or "nearest" in OPENED.value
     page = frame.begin(PAGE, needs_text=is_text, as_typed=True)
     with frame.guard():
@@ -130,11 +130,9 @@ def draw_map(page: frame.Page, chosen: Chosen, points: Points, layout: Layout, c
     if not is_all:
         line, name = notes.empty(), METHODS[layout.method]
         line.caption(f"PCA, until {name} is there: its progress is below the map.")
+        asked = Drawn((*points[1:], *layout), on_points(waiting(layout)), of.python)
         with frame.guard():  # the PCA map stays if there is no other
             try:
-                asked = of._replace(
-                    arguments=(*points[1:], *layout), compute=on_points(waiting(layout))
-                )
                 mapped = computed(views.LAYER_MAP, page, *asked.arguments, compute=asked.compute)
                 of = asked
                 line.empty()
@@ -144,8 +142,8 @@ def draw_map(page: frame.Page, chosen: Chosen, points: Points, layout: Layout, c
         notes.caption(plain(note))
     keep_layer(page.bert.config.num_hidden_layers)
     # Nothing stands out if that word is the only point.
-    look = {"colour": colour, "find": "" if points.choice.unit == "word" else WORD.value}
-    drawn = {**look, "layer": LAYER.value, "ink": theme.INK[page.is_dark]}
+    find, ink = "" if points.choice.unit == "word" else WORD.value, theme.INK[page.is_dark]
+    drawn = {"colour": colour, "find": find, "layer": LAYER.value, "ink": ink}
     with place:
         show(
             views.LAYER_MAP,
@@ -195,13 +193,14 @@ def waiting(layout: Layout) -> Compute:
     """Return what computes a map by UMAP or t-SNE, and draws its progress until it is there."""
     name = METHODS[layout.method]
 
-    def say(job: Job) -> str:
-        return f"PCA, until {name} is there. {job.stage}."
-
-    stopped = f"{name} was stopped: this is the PCA map."
     # A text's UMAP takes 0.2 s, if it need not be compiled: no PCA flickers before it.
     patience = 0.6 if layout.method == "umap" and umap_opened.is_set() else 0.0
-    return Compute(name="layer-map", patience=patience, stopped=stopped, say=say)
+    return Compute(
+        name="layer-map",
+        patience=patience,
+        stopped=f"{name} was stopped: this is the PCA map.",
+        say=lambda job: f"PCA, until {name} is there. {job.stage}.",
+    )
 
 
 @frame.fragment
@@ -243,10 +242,9 @@ def show_vectors(page: frame.Page, layout: Layout) -> None:
     vectors, labels = (*copies, None)[:2]
     assert vectors is not None
     files = str(vectors.path), None if labels is None else str(labels.path)
+    compute = Compute(name="vector-map")
     with naming(vectors.path, vectors.name):
-        mapped = computed(
-            views.VECTOR_MAP, None, *files, *layout, compute=Compute(name="vector-map")
-        )
+        mapped = computed(views.VECTOR_MAP, None, *files, *layout, compute=compute)
     for note in (*mapped.table.notes, *mapped.layer_map.notes):
         st.caption(plain(note))
     names = vectors.name, None if labels is None else labels.name
@@ -294,8 +292,7 @@ def choose_pair(points: Points) -> tuple[int, ...]:
         max_selections=2,
         key=key,
         placeholder="The first and the second" if of_sentences else "he, John",
-        help="The cosine of their vectors, by layer."
-        + ("" if of_sentences else " The number after a token is its place."),
+        help="The cosine of their vectors, by layer; a number after a token is its place.",
     )
     return tuple(pair) if len(pair) == 2 else ()
 
@@ -430,26 +427,17 @@ def show_probe(page: frame.Page) -> None:
         format_func=lambda number: f"{number:,}" if number else "all",
         width=110,
     )
+    most, imported = count or None, "from bertcore.analysis.probes import"
     if file is None:
-        most = count or None
-        setup = "\nfrom bertcore.analysis.probes import bundled_data\n"
-        python = f"bundled_data({task!r})"
+        setup, python = f"\n{imported} bundled_data\n", f"bundled_data({task!r})"
         labelled = Labelled("", task, bundled_data(task))
     else:
         most = min(count or MOST_SENTENCES, MOST_SENTENCES)
-        setup = (
-            "\nfrom pathlib import Path\n\nfrom bertcore.analysis.probes import read_probe_data\n"
-        )
+        setup = f"\nfrom pathlib import Path\n\n{imported} read_probe_data\n"
         python = f"read_probe_data(Path({file.copy.name!r}), {task!r})"
         labelled = Labelled(file.copy.digest, task, file.data[task])
-    show(
-        views.PROBES,
-        page,
-        labelled,
-        ProbeSettings(max_sentences=most),
-        compute=Compute(name="probes"),
-        setup=setup,
-        spelled={"data": python},
-    )
+    settings, python_of = ProbeSettings(max_sentences=most), {"data": python}
+    compute = Compute(name="probes")
+    show(views.PROBES, page, labelled, settings, compute=compute, setup=setup, spelled=python_of)
     if source == "own" and page.bert_key.source == "pos":
         st.caption(SEEN)

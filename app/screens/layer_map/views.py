@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,10 @@ from bertcore.analysis.space.points import (
 from bertcore.base.states import state_name, state_names
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, plain, shorten
+from ...plots import Figure, plain, shorten
 from ...plots.cells import similarity_table
 from ...plots.charts import AFTER_LAYER, Curve, Grid, Intervals, LayerCurves
-from ...plots.tables import columns, named
+from ...plots.tables import cells, columns, named
 from ...view import View, tidy_at
 from .map_figures import in_context, travel
 
@@ -58,33 +57,25 @@ READING = {
 """How to read a map, by its method."""
 
 
-# ---- tables ----
+COORDINATES = cells(
+    {"state": state_names},
+    {
+        "token": "table.tokens",
+        "word": "table.words",
+        "sentence": "table.sentence_numbers",
+        "position": "table.positions",
+        "segment": "table.segment_ids",
+        "label": "table.labels",
+        "text": "table.texts",
+    },
+    **named("layer_map.places", "x", "y", "z"),
+)
 
 
-def coordinates_table(mapped: PointMap) -> pd.DataFrame:
-    """Return one row for each point at each hidden state: what it is and where it is."""
-    table, coordinates = mapped.table, mapped.layer_map.coordinates
-    axes = dict(zip("xyz", np.moveaxis(coordinates, 2, 0), strict=False))
-    points = {
-        "token": table.tokens,
-        "word": table.words,
-        "sentence": table.sentence_ids + 1,
-        "position": table.positions,
-        "segment": table.segment_ids,
-        "label": table.labels,
-    }
-    rows = cell_table({"state": state_names(len(coordinates))}, points, **axes)
-    texts = [table.sentences[i].text for i in table.sentence_ids]
-    return rows.assign(text=texts * len(coordinates))
-
-
-def scores_table(report: ProbeReport) -> pd.DataFrame:
-    """Return a row for each hidden state, each score with the ends of its interval."""
-    without = {"by_word": asdict(report.by_word), "majority": asdict(report.majority)}
-    rows = [asdict(result) | without for result in report.layers]
-    table: pd.DataFrame = pd.json_normalize(rows, sep="_")
-    table.insert(0, "state", table.pop("layer").map(state_name))
-    return table.rename(columns=lambda name: name.removesuffix("_value"))
+def with_ends(place: str, *scores: str) -> dict[str, str]:
+    """Return the places of scores, and of the ends of their intervals."""
+    ends = {"": "value", "_low": "low", "_high": "high"}
+    return {f"{of}{end}": f"{place}{of}.{at}" for of in scores for end, at in ends.items()}
 
 
 def places(neighbours: pd.DataFrame) -> list[str]:
@@ -170,7 +161,7 @@ LAYER_MAP = View(
     question="Where do the points lie, layer by layer?",
     of=map_points,
     figure=travel,
-    table=coordinates_table,
+    table=COORDINATES,
     fills=lambda mapped: {"method": READING[mapped.layer_map.method]},
     how=(
         "Each dot is a token; dots that are near have similar vectors. Press Play to follow them "
@@ -192,7 +183,7 @@ VECTOR_MAP = View(
     name="vector-map",
     question="What do vectors of your own look like?",
     of=map_vectors,
-    table=coordinates_table,
+    table=COORDINATES,
     figure=draw_vectors,
     fills=lambda mapped: {"method": READING[mapped.layer_map.method]},
     how="Each dot is one of your vectors; dots that are near are alike.\n\n{method}",
@@ -304,7 +295,12 @@ PROBES = View(
     name="layer-map-probe",
     question="Which layer's vectors encode the label?",
     of=run_probes,
-    table=scores_table,
+    table=columns(
+        state="layers.*.state",
+        **with_ends("layers.*.", "accuracy", "control", "selectivity"),
+        l2="layers.*.l2",
+        **with_ends("", "by_word", "majority"),
+    ),
     fills=probe_fills,
     chart=curves(
         ("accuracy", "probe", 0),

@@ -175,28 +175,19 @@ def show_candidates(page: frame.Page, masked: tuple[int, ...], position: int) ->
 @frame.closed(views.LENS.question, LENS_OPEN, LENS_VIEW, FIRST_TOKEN)
 def show_lens(page: frame.Page, masked: tuple[int, ...], position: int) -> None:
     """Draw the prediction after each layer, for one mask or along the sentence."""
-    if one_of("Lens", LENS_VIEW.options or (), LENS_VIEW) == AT_THE_MASK:
-        show(views.LENS, page, *page.texts, masked, (position,), BEST)
-    else:
-        positions = choose_window(page.trace.num_tokens)
-        show(
-            views.LENS,
-            page,
-            *page.texts,
-            masked,
-            positions,
-            BEST,
-            drawn={"chart": views.WHOLE_SENTENCE},
-        )
+    chart, positions = views.LENS.chart, [position]
+    if one_of("Lens", LENS_VIEW.options or (), LENS_VIEW) == EVERY_TOKEN:
+        chart, positions = views.WHOLE_SENTENCE, choose_window(page.trace.num_tokens)
+    show(views.LENS, page, *page.texts, masked, tuple(positions), BEST, drawn={"chart": chart})
 
 
-def choose_window(num_tokens: int) -> tuple[int, ...]:
+def choose_window(num_tokens: int) -> list[int]:
     """Return the positions of the lens: all, or as many as fit from the chosen one on."""
     last = num_tokens - LENS_ROWS
     if last <= 0:
-        return tuple(range(num_tokens))
+        return list(range(num_tokens))
     start = st.slider(tr("First token"), 0, last, key=FIRST_TOKEN.key(low=0, high=last))
-    return tuple(range(start, start + LENS_ROWS))
+    return list(range(start, start + LENS_ROWS))
 
 
 @frame.closed(views.RANKS.question, RANKS_OPEN)
@@ -232,10 +223,9 @@ def show_surprise(page: frame.Page) -> None:
     """Draw how much each token surprises BERT when it alone is hidden."""
     if page.masked:
         st.caption(tr("Here each token is hidden alone: the others are read as they are typed."))
-    if page.trace.num_tokens <= AT_ONCE:
-        show(views.SURPRISE, page, *page.texts, compute=cache.computed)
-    else:
-        show(views.SURPRISE, page, *page.texts, compute=Compute(stage="Hiding each token in turn"))
+    is_short = page.trace.num_tokens <= AT_ONCE
+    compute = cache.computed if is_short else Compute(stage="Hiding each token in turn")
+    show(views.SURPRISE, page, *page.texts, compute=compute)
 
 
 @frame.closed(views.CONTINUATIONS.question, CONTINUATIONS_OPEN, CONTINUATIONS_LINES)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bertcore.analysis.attribution.masked_word import (
-    RandomWeightsCheck,
     WordAttribution,
     attribute_word,
     check_random_weights,
@@ -134,17 +133,6 @@ def about_attribution(word: WordAttribution) -> Mapping[str, object]:
         "sum": exactly(float(word.shares.sum()), 2),
         "delta": f"{abs(word.delta):.2g}",
     }
-
-
-def check_table(check: RandomWeightsCheck) -> pd.DataFrame:
-    """Return the mean and the range over the draws, a row for each step and kind of shares."""
-    kinds = {"with their signs": check.signed, "their sizes alone": check.sizes}
-    rows = [
-        (f"{'' if number == 0 else '+ '}{stage}", kind, of.mean(), of.min(), of.max())
-        for number, stage in enumerate(check.stages)
-        for kind, of in ((kind, of[number]) for kind, of in kinds.items())
-    ]
-    return tabulate("random shares correlation low high", rows)
 
 
 REPLACED_P = "probability of being replaced"
@@ -445,7 +433,13 @@ RANDOM_WEIGHTS = View(
     name="random-weights",
     question="Would random weights give the same picture?",
     of=check_random_weights,
-    table=check_table,
+    table=cells(
+        {"random": "stages"},
+        {"shares": ("with their signs", "their sizes alone")},
+        correlation="mean",
+        low="low",
+        high="high",
+    ),
     chart=Intervals(
         name="random",
         value="correlation",
@@ -461,7 +455,7 @@ RANDOM_WEIGHTS = View(
     needs=frozenset({"mlm", "lens", "parts"}),
     fills=lambda check: {
         "num_tokens": check.num_tokens,
-        "num_draws": check.signed.shape[1],
+        "num_draws": check.num_draws,
         "chance": f"{check.chance:.2f}",
     },
     how=(

@@ -38,19 +38,21 @@ def shown(
     }
 
 
-def message(objectives: Sequence[dict[str, Any]], mask: str, *, in_detail: bool) -> dict[str, Any]:
-    """Return what the drawing is sent: objectives from `shown`, and the checkpoint's [MASK]."""
-    return {"in_detail": in_detail, "objectives": list(objectives), "mask": mask}
+def draw(
+    objectives: Sequence[dict[str, Any]], mask: str, on_pick: Callable[[str], None] | None = None
+) -> None:
+    """Draw objectives from `shown`: rows to choose from, or one in detail.
 
+    Both are the same component, so that the focus stays in it.
 
-def draw(data: dict[str, Any], *, on_pick: Callable[[str], None] | None = None) -> None:
-    """Draw a message; `on_pick` is called with the name of the objective that is chosen.
-
-    Overview and detail are the same component, so that the focus stays in it.
+    Args:
+        mask: The checkpoint's [MASK].
+        on_pick: Called with the name of the objective that is chosen.
     """
 
     def picked(name: str) -> None:
         if on_pick is not None and name in OBJECTIVES:
             on_pick(name)
 
+    data = {"in_detail": on_pick is None, "objectives": list(objectives), "mask": mask}
     COMPONENT(key="objectives", data=data, picked=picked)

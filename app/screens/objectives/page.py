@@ -13,7 +13,6 @@ from bertcore.analysis.objectives.answers import (
     why_no_answer,
 )
 from bertcore.analysis.objectives.demo import ObjectiveExample
-from bertcore.analysis.words.continuation import continue_text
 from bertcore.analysis.words.documents import DOCUMENTS
 from bertcore.lessons.papers import read_papers
 from bertcore.model.architecture.objectives import MASKED_LM_PROB
@@ -33,13 +32,13 @@ DRAWN = "drawn"
 OTHERS = tuple(document.text for document in DOCUMENTS)
 """Documents from which a random B may be drawn."""
 NUM_DRAWS = 1000
-NUM_WRITTEN = 12  # tokens that a UniLM writes after the text
 
 OBJECTIVE = Field("shown_objective", ALL, (ALL, *OBJECTIVES), url="objective")
 SEED = Field("objective_seed", 20)
 PERCENTAGE = Field("objective_share", 15)
 DIRECTION = Field("objective_mask", DRAWN, (DRAWN, *DIRECTIONS))
 LOOKER = Field("objective_looks", 0)
+SCORE = Field("equal_time_score", "Masked words: loss")
 OPENED: Field[list[str]] = Field(
     "objective_open", [], ("equal-time", "counts", "epochs", "loss", "claims")
 )
@@ -101,15 +100,17 @@ def show_all(page: frame.Page, seed: int) -> None:
         drawing.shown(each.objective, each.example or frame.sentence_of(ValueError(each.reason)))
         for each in tried
     ]
-    drawing.draw(drawing.message(rows, page.marks.mask, in_detail=False), on_pick=pick)
+    drawing.draw(rows, page.marks.mask, pick)
     offer(OVERVIEW, page, tried, *page.texts, OTHERS, seed, with_json=True)
     show_equal_time()
 
 
-@frame.closed(EQUAL_TIME.question, OPENED, at="equal-time")
+@frame.closed(EQUAL_TIME.question, OPENED, SCORE, at="equal-time")
 def show_equal_time() -> None:
-    """Draw the scores of training with each objective for the same time."""
-    show(EQUAL_TIME, None)
+    """Draw a score of training with each objective for the same time."""
+    units = {score.score: score.unit for score in computed(EQUAL_TIME, None).scores}
+    score = st.selectbox("Score", list(units), key=SCORE.key(options=list(units)), width=340)
+    show(EQUAL_TIME, None, drawn={"only": {"score": score}, "x_title": units[score]})
 
 
 def show_one(page: frame.Page, entry: Objective, seed: int, above: DeltaGenerator) -> None:
@@ -124,13 +125,8 @@ def show_one(page: frame.Page, entry: Objective, seed: int, above: DeltaGenerato
         st.markdown(f"{entry.idea} *{plain(entry.model)}: {plain(entry.paper)}*")
         page = answering(page, entry)
         share, direction = choose(entry)
-    choice: dict[str, Any] = {
-        "others": OTHERS if entry.name == "next-sentence" else (),
-        "seed": seed,
-        "share": share,
-        "direction": direction,
-    }
-    arguments = (entry.name, *page.texts, *choice.values())
+    others = OTHERS if entry.name == "next-sentence" else ()
+    arguments = (entry.name, *page.texts, others, seed, share, direction)
     with frame.guard():
         try:
             example = computed(EXAMPLE, page, *arguments)
@@ -139,7 +135,7 @@ def show_one(page: frame.Page, entry: Objective, seed: int, above: DeltaGenerato
         else:
             show_example(page, entry, example, arguments)
             if entry.rates:
-                show_counts(page, entry, choice)
+                show_counts(page, entry.name, *page.texts, others, share, NUM_DRAWS, seed)
             if entry.name == "masked-words" and "mlm" in page.bert.capabilities:
                 show_epochs(page, seed, share or MASKED_LM_PROB)
     show_loss(entry)
@@ -216,8 +212,7 @@ def show_example(
     if reason is None:
         choice = dict(zip(("others", "seed", "share", "direction"), arguments[3:], strict=True))
         answer = page.compute(objective_answer, entry.name, *page.texts, **choice)
-    shown = drawing.shown(entry.name, example, answer)
-    drawing.draw(drawing.message([shown], page.marks.mask, in_detail=True))
+    drawing.draw([drawing.shown(entry.name, example, answer)], page.marks.mask)
     for ends in example.ends:
         span = " ".join(ends.span)
         st.markdown(
@@ -236,8 +231,6 @@ def show_example(
             f"This checkpoint's mean loss here is **{answer.loss:.2f}** nats, over "
             f"{len(answer.places)} place{'s' if len(answer.places) > 1 else ''}.{term}"
         )
-        if entry.name == "unilm":
-            show_writing(page)
     offer(EXAMPLE, page, example, *arguments, with_json=True)
     st.subheader(LOOKS.question, anchor=False)
     names = {number: looks.name for number, looks in enumerate(example.looks)}
@@ -246,27 +239,9 @@ def show_example(
     show(LOOKS, page, *arguments, drawn={"number": number}, looks=who)
 
 
-def show_writing(page: frame.Page) -> None:
-    """Write what a UniLM adds to the text under its left-to-right mask."""
-    try:
-        written = page.compute(continue_text, page.text_a, NUM_WRITTEN).text
-    except ValueError as reason:
-        st.caption(frame.message(reason))
-    else:
-        st.markdown(f"It also writes. From left to right, text A goes on: **{plain(written)}**")
-
-
 @frame.closed(COUNTS.question, OPENED, at="counts")
-def show_counts(page: frame.Page, entry: Objective, choice: dict[str, Any]) -> None:
+def show_counts(page: frame.Page, *arguments: Any) -> None:
     """Draw what 1,000 draws give, beside the paper's shares."""
-    arguments = (
-        entry.name,
-        *page.texts,
-        choice["others"],
-        choice["share"],
-        NUM_DRAWS,
-        choice["seed"],
-    )
     counts = computed(COUNTS, page, *arguments)
     for rate in counts.rates:
         if rate.unit:

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from bertcore.analysis.objectives.demo import (
     Looks,
     ObjectiveExample,
-    TriedObjective,
     count_objective,
     objective_example,
     try_objectives,
 )
-from bertcore.analysis.objectives.equal_time import REPEATED, EqualTime, equal_time
+from bertcore.analysis.objectives.equal_time import REPEATED, equal_time
 from bertcore.model.objectives import OBJECTIVES
 from bertcore.model.objectives.table import Counts
 
 from ...on_demand import pd
 from ...plots import (
-    METRIC_NAMES,
     ON_AXIS,
     Figure,
     Properties,
     Shades,
-    error_bars,
     shorten,
-    subplots,
     tabulate,
     theme,
 )
 from ...plots.charts import Intervals
-from ...plots.tables import columns, named
+from ...plots.tables import cells, columns, each, named
 from ...view import View
 
-COLUMNS = 3
-_ROW, _ABOVE = 19, 68
-_DECIMALS = {"nats": 3, "%": 1}
 MOST_NAMED = 72  # above this many tokens an axis shows positions instead of words
 SEEN, UNSEEN = theme.SEGMENT_A, "rgba(127, 134, 152, 0.12)"
 LOOKERS = {
@@ -47,21 +38,6 @@ LOOKERS = {
     "order.",
     "query stream": "The query stream, from which tokens are predicted: no token sees itself.",
 }
-
-
-def tried_table(tried: Sequence[TriedObjective]) -> pd.DataFrame:
-    """Return a row for each objective."""
-    columns = ["objective", "reads", "must_come_out", "why_not"]
-    rows = [(each.objective, *_in_words(each.example), each.reason) for each in tried]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _in_words(example: ObjectiveExample | None) -> tuple[str, str]:
-    if example is None:
-        return "", ""
-    targets = [token.target for token in example.reads if token.target]
-    reads = " ".join(token.text for token in example.reads)
-    return reads, example.verdict or " ".join(example.writes or targets)
 
 
 def tokens_table(example: ObjectiveExample) -> pd.DataFrame:
@@ -112,18 +88,6 @@ def looks_map(example: ObjectiveExample, *, number: int = 0) -> Figure:
     return fig
 
 
-def looks_table(example: ObjectiveExample) -> pd.DataFrame:
-    """Return a row for each attention and pair of tokens."""
-    rows = [
-        (looks.name, i, row, j, column, bool(looks.allowed[i, j]))
-        for looks in example.looks
-        for i, row in enumerate(looks.rows)
-        for j, column in enumerate(looks.columns)
-    ]
-    columns = ["attention", "row", "token", "column", "attended_to", "is_allowed"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def who_looks(looks: Looks) -> str:
     """Return the sentence on a map: an encoder's is full, one-sided or a prefix."""
     if looks.name in LOOKERS:
@@ -159,99 +123,6 @@ def in_percent(table: pd.DataFrame) -> list[str]:
     return [f"{share:.1%}" for share in draws[table["counted"]]]
 
 
-SCORES = columns(**named("scores.*", "objective", "tokens", "score", "unit", "value"))
-
-
-def equal_time_table(measured: EqualTime) -> pd.DataFrame:
-    """Return a row for each objective, a column for each score: medians over seeds."""
-    table = SCORES(measured)
-    table["score"] = table["score"] + ", " + table["unit"]
-    cells = table.groupby(["objective", "tokens", "score"], sort=False)["value"]
-    return cells.median().unstack(sort=False).rename_axis(columns=None).reset_index()
-
-
-def panel_title(score: str, unit: str) -> str:
-    """Return the title of a panel, in Plotly's HTML."""
-    data, _, counted = score.partition(": ")
-    return f"{data}<br>{METRIC_NAMES.get(counted, counted)}, {unit}"
-
-
-def equal_time_figure(measured: EqualTime) -> Figure:
-    """Draw a panel for each score: a dot per objective, its seeds' range, and the band of BERT."""
-    table = SCORES(measured)
-    places = {name: place for place, name in enumerate(table["objective"].unique())}
-    scores = [*table.groupby(["score", "unit"], sort=False)]
-    num_rows = -(-len(scores) // COLUMNS)
-    height = num_rows * (_ROW * len(places) + _ABOVE)
-    fig = subplots(
-        rows=num_rows,
-        cols=COLUMNS,
-        shared_yaxes=True,
-        subplot_titles=[panel_title(*score) for score, _ in scores],
-        horizontal_spacing=0.03,
-        vertical_spacing=_ABOVE / height,
-    )
-    for number, ((_, unit), rows) in enumerate(scores):
-        row, column = number // COLUMNS + 1, number % COLUMNS + 1
-        rows = rows.dropna()
-        seeds = rows.groupby("objective", sort=False)["value"]
-        medians, names = seeds.median(), [*seeds.groups]
-        fig.add(
-            "scatter",
-            row=row,
-            col=column,
-            x=medians.tolist(),
-            y=[places[name] for name in names],
-            mode="markers",
-            marker={
-                "size": 8,
-                "color": [theme.ACCENT if n in REPEATED else theme.SEGMENT_A for n in names],
-            },
-            error_x=error_bars(medians, seeds.min(), seeds.max(), theme.SPECIAL, thickness=2),
-            customdata=[theme.escape(name) for name in names],
-            hovertemplate=f"%{{customdata}}: %{{x:.{_DECIMALS[unit]}f}} {unit}<extra></extra>",
-            showlegend=False,
-        )
-        repeated = rows["value"][rows["objective"].isin(REPEATED)]
-        if len(repeated):
-            fig.add_shape(
-                row=row,
-                col=column,
-                type="rect",
-                x0=repeated.min(),
-                x1=repeated.max(),
-                y0=-0.5,
-                y1=len(places) - 0.5,
-                fillcolor=theme.ACCENT,
-                opacity=0.15,
-                line_width=0,
-                layer="below",
-            )
-    theme.plot_layout(fig, "", "", "", height)
-    fig.update_xaxes(nticks=4)
-    fig.update_yaxes(
-        range=[len(places) - 0.5, -0.5],
-        tickvals=list(places.values()),
-        ticktext=[theme.escape(name) for name in places],
-    )
-    fig.update_annotations(font={"size": 13})
-    fig.update_layout(margin={"t": 44})
-    return fig
-
-
-def equal_time_numbers(measured: EqualTime) -> dict[str, object]:
-    """Return what fills the caption."""
-    tokens = [score.tokens / 1e6 for score in measured.scores]
-    return {
-        "seeds": measured.seeds,
-        "layers": measured.layers,
-        "hidden": measured.hidden,
-        "minutes": measured.minutes,
-        "low": min(tokens),
-        "high": max(tokens),
-    }
-
-
 def counts_words(counts: Counts) -> dict[str, object]:
     """Return what fills the caption."""
     has_paper = any(rate.paper is not None for rate in counts.rates if not rate.unit)
@@ -263,7 +134,12 @@ OVERVIEW = View(
     name="objectives-all",
     question="What does each objective hide, and what must come out?",
     of=try_objectives,
-    table=tried_table,
+    table=columns(
+        objective="*.objective",
+        reads="*.example.input",
+        must_come_out="*.example.output",
+        why_not="*.reason",
+    ),
     how=(
         "Each row is one thing to learn from the same text: what is changed is coloured, what must "
         "be guessed is underlined in pink.\n\n"
@@ -275,14 +151,27 @@ EQUAL_TIME = View(
     name="objectives-equal-time",
     question="Which objective learns most in the same time?",
     of=equal_time,
-    table=equal_time_table,
-    figure=equal_time_figure,
-    fills=equal_time_numbers,
+    table=columns(
+        **named("scores.*", "objective", "tokens", "score", "unit", "value", "low", "high")
+    ),
+    chart=Intervals(
+        name="objective",
+        value="value",
+        accent=lambda scores: scores["objective"].isin(REPEATED),
+        only={"score": "Masked words: loss"},
+        is_fraction=False,
+        x_title="nats",
+    ),
+    fills=lambda measured: {
+        **{name: getattr(measured, name) for name in ("seeds", "layers", "hidden", "minutes")},
+        "low": min(score.tokens for score in measured.scores) / 1e6,
+        "high": max(score.tokens for score in measured.scores) / 1e6,
+    },
     how=(
         "Each dot is an objective after the same time of training; pink is BERT's own.\n\n"
         "A dot is an objective's median over {seeds} fine-tuning seeds, the line their range. Pink "
-        "is BERT's own recipe, trained twice; a dot within the band of its two runs cannot be "
-        "distinguished from it. No dot means that the objective has no such head. All networks had "
+        "is BERT's own recipe, trained twice; a dot between its two runs cannot be distinguished "
+        "from it. No dot means that the objective has no such head. All networks had "
         "{layers} layers of width {hidden}, the same text and {minutes:g} minutes on one core, "
         "{low:.1f} to {high:.1f} million tokens, so the order says nothing about long runs: an "
         "objective that learns from more places per step, as ELECTRA does, costs more per step "
@@ -304,7 +193,14 @@ LOOKS = View(
     name="objective-looks",
     question="Which tokens may attend to which?",
     of=objective_example,
-    table=looks_table,
+    table=each(
+        "looks",
+        cells(
+            {"attention": "name", "row": range, "token": "rows"},
+            {"column": range, "attended_to": "columns"},
+            is_allowed="allowed",
+        ),
+    ),
     figure=looks_map,
     fills=lambda example: {"looks": who_looks(example.looks[0])},
     how="Each row is a token; it may look at the tokens whose cells are blue.\n\n{looks}",

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertcore.analysis.space.embeddings import (
-    LeaveOneOut,
     NormNumbers,
     SumNumbers,
     leave_one_out,
@@ -35,12 +34,11 @@ from bertcore.analysis.words.vocabulary import (
 )
 from bertcore.base.states import state_names
 from bertcore.model.architecture.config import bert_base, bert_mini
-from bertcore.model.tokenizer.growth import Growth
 
 from ...on_demand import pd
-from ...plots import Figure, cell_table, plain, subplots, tabulate, theme
+from ...plots import Figure, plain, subplots, tabulate, theme
 from ...plots.charts import Bars, Grid, Intervals, Lines
-from ...plots.tables import arrays
+from ...plots.tables import arrays, cells, columns, exploded, named, stacked
 from ...plots.token_flow import MAX_LABELS, axis_name, label_height, token_axis, token_frame
 from ...view import View, tidy_at
 
@@ -144,29 +142,12 @@ def sum_strips(numbers: SumNumbers, *, selected: int | None = None) -> Figure:
 
 
 def about_norm(numbers: NormNumbers) -> dict[str, object]:
-    at = {name: float(column[numbers.position]) for name, column in numbers.columns.items()}
-    return {**at, "token": plain(numbers.tokens[numbers.position])}
-
-
-def norm_table(numbers: NormNumbers) -> pd.DataFrame:
-    """Return a row for each token, before and after: its length, mean and standard deviation."""
-    sides = []
-    for when in ("before", "after"):
-        columns = {of: numbers.columns[f"{of}_{when}"] for of in ("norm", "mean", "std")}
-        side = pd.DataFrame({"token": numbers.tokens, "when": when, **columns})
-        sides.append(side.assign(times_average=side["norm"] / max(side["norm"].mean(), 1e-12)))
-    return pd.concat(sides).rename_axis("position").reset_index()
-
-
-def left_out_table(result: LeaveOneOut) -> pd.DataFrame:
-    """Return a row for each summand left out, hidden state and token."""
-    columns = {"position": range(len(result.tokens)), "token": result.tokens}
-    tables = []
-    for name, cosines in result.cosines.items():
-        rows = {"left_out": name, "state": state_names(len(cosines))}
-        tables.append(cell_table(rows, columns, cosine=cosines))
-    table = pd.concat(tables, ignore_index=True)
-    return table.assign(row=[f"no {row.left_out}, {row.state}" for row in table.itertuples()])
+    sides, at = {"before": numbers.before, "after": numbers.after}, numbers.position
+    return {
+        "token": plain(numbers.tokens[at]),
+        **{f"mean_{when}": float(side.mean[at]) for when, side in sides.items()},
+        **{f"std_{when}": float(side.std[at]) for when, side in sides.items()},
+    }
 
 
 # ---- positions ----
@@ -227,26 +208,6 @@ def _title(kind: Rotations) -> str:
 
 
 # ---- a vocabulary ----
-
-
-def candidate_table(growth: Growth) -> pd.DataFrame:
-    """Return the candidates for each merge, the one that is taken first."""
-    return tabulate(
-        "merges_done pair merged count count_left count_right times_chance",
-        (
-            (
-                done,
-                f"{pair.left} + {pair.right}",
-                pair.merged,
-                pair.count,
-                pair.count_left,
-                pair.count_right,
-                pair.likelihood * step.num_pieces,
-            )
-            for done, step in enumerate(growth.steps)
-            for pair in (step.by_count if growth.rule == "count" else step.by_likelihood)
-        ),
-    )
 
 
 def ways_table(cut: UnigramCut) -> pd.DataFrame:
@@ -317,7 +278,17 @@ NORM = View(
     name="layer-norm",
     question="What does LayerNorm do with the sum?",
     of=norm_numbers,
-    table=norm_table,
+    table=stacked(
+        "when",
+        {
+            when: columns(
+                position=range,
+                token="tokens",
+                **named(when, "norm", "mean", "std", "times_average"),
+            )
+            for when in ("before", "after")
+        },
+    ),
     chart=Lines(
         x="position",
         y="times_average",
@@ -346,11 +317,16 @@ LEAVE_ONE_OUT = View(
     name="leave-one-out",
     question="What changes without segments, or without positions?",
     of=leave_one_out,
-    table=left_out_table,
+    table=cells(
+        {"left_out": "left_out"},
+        {"state": state_names},
+        {"position": range, "token": "tokens"},
+        cosine="cosines",
+    ),
     chart=Grid(
-        row="row",
+        row=lambda cosines: "no " + cosines["left_out"] + ", " + cosines["state"],
         column="position",
-        names=("row", "token"),
+        names=("", "token"),
         value="cosine",
         form=".2f",
         title="cosine",
@@ -420,7 +396,12 @@ GROWTH = View(
     name="vocabulary-growth",
     question="Which pair of pieces is merged next?",
     of=vocabulary_growth,
-    table=candidate_table,
+    table=exploded(
+        merges_done=range,
+        pair="steps.*.candidates.*.name",
+        **named("steps.*.candidates.*", "merged", "count", "count_left", "count_right"),
+        times_chance="steps.*.times_chance",
+    ),
     chart=Intervals(
         name="pair",
         value="count",

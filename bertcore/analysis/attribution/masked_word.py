@@ -42,15 +42,19 @@ class WordAttribution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomWeightsCheck:
-    """Spearman's rank correlation of shares with those of the trained weights, by draw."""
+    """Spearman's rank correlation of shares with those of the trained weights.
+
+    Of the shares, and of their sizes without the signs, which random weights turn over: [S, 2].
+    """
 
     word: str
     stages: tuple[str, ...]
-    """What becomes random at each step, besides that of the steps before, [S]."""
-    signed: NDArray[np.float64]
-    """Of the shares, [S, R]."""
-    sizes: NDArray[np.float64]
-    """Of the shares without their signs, which random weights turn over, [S, R]."""
+    """What becomes random at each step, [S]; "+" says that what came before stays random."""
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    """Mean and range over the draws."""
+    num_draws: int
     num_tokens: int
     """Tokens that are ranked: those of the texts that are not hidden."""
 
@@ -145,7 +149,7 @@ def check_random_weights(
         )
     stages = _stages([name for name, _ in bert.module.named_parameters()])
     weights = dict(bert.module.named_parameters())
-    signed, sizes = np.empty((2, len(stages), num_draws))
+    correlations = np.empty((len(stages), 2, num_draws))
     for draw in range(num_draws):
         # Begins with all random, and gives the trained weights back from the embeddings up.
         twin = untrained(bert, draw)
@@ -153,13 +157,23 @@ def check_random_weights(
         for number in reversed(range(len(stages))):
             shares = attribute_word(twin, trace, *asked, steps=steps).shares
             both = trained.shares[places], shares[places]
-            signed[number, draw] = spearmanr(*both).statistic
-            sizes[number, draw] = spearmanr(*map(np.abs, both)).statistic
+            correlations[number, 0, draw] = spearmanr(*both).statistic
+            correlations[number, 1, draw] = spearmanr(*map(np.abs, both)).statistic
             with torch.no_grad():
                 for name in [*stages.values()][number]:
                     own[name].copy_(weights[name])
             on_fraction((draw + 1 - number / len(stages)) / num_draws)
-    return RandomWeightsCheck(trained.word, tuple(stages), signed, sizes, len(places))
+    first, *others = stages
+    named = (first, *(f"+ {name}" for name in others))
+    return RandomWeightsCheck(
+        trained.word,
+        named,
+        correlations.mean(-1),
+        correlations.min(-1),
+        correlations.max(-1),
+        num_draws,
+        len(places),
+    )
 
 
 def _stages(names: list[str]) -> dict[str, list[str]]:

@@ -81,6 +81,17 @@ class ObjectiveExample:
     notes: tuple[str, ...]
     """Peculiarities of this text or vocabulary, one sentence each."""
 
+    @property
+    def input(self) -> str:
+        """The tokens that the encoder reads, in one line."""
+        return " ".join(token.text for token in self.reads)
+
+    @property
+    def output(self) -> str:
+        """What must come out, in one line: the answer for a pair, or else the targets."""
+        targets = self.writes or [token.target for token in self.reads if token.target]
+        return self.verdict or " ".join(targets)
+
 
 def drawn(
     bert: Model,

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 FILE = Path(__file__).with_name("equal_time.json")
@@ -14,7 +15,7 @@ REPEATED = ("mlm+nsp (BERT)", "mlm+nsp (BERT), second run")
 
 @dataclass(frozen=True, slots=True)
 class EqualTimeScore:
-    """A score of one objective with one fine-tuning seed."""
+    """A score of one objective."""
 
     objective: str
     tokens: int
@@ -24,7 +25,10 @@ class EqualTimeScore:
     unit: str
     """"%" or "nats"."""
     value: float
-    """NaN if the objective has no such head."""
+    """The median over fine-tuning seeds; NaN if the objective has no such head."""
+    low: float
+    high: float
+    """The range over the seeds; NaN without seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,17 @@ def equal_time(path: Path = FILE) -> EqualTime:
     by_name = {name: rows[name] for name in measured["seconds_a_step"]}
     every = settings["every n-th pair of BLiMP"]
     scores = [
-        EqualTimeScore(name, row["num_tokens"], score, unit, value)
+        EqualTimeScore(name, row["num_tokens"], score, unit, *_middle_and_range(values[name]))
         for score, unit, values in _scores(by_name, every)
         for name, row in by_name.items()
-        for value in values[name] or [math.nan]
     ]
     common = (settings["layers"], settings["hidden"], settings["minutes"])
     return EqualTime(tuple(scores), *common, settings["fine-tuning seeds"])
+
+
+def _middle_and_range(values: list[float]) -> tuple[float, float, float]:
+    ends = (min(values), max(values)) if len(values) > 1 else (math.nan, math.nan)
+    return (median(values) if values else math.nan, *ends)
 
 
 def _scores(rows: dict[str, Any], every: int) -> Iterator[tuple[str, str, dict[str, list[float]]]]:

@@ -56,6 +56,11 @@ class LayerResult:
     l2: float
     """Weight of the penalty that was chosen."""
 
+    @property
+    def state(self) -> str:
+        """Name of the hidden state."""
+        return state_name(self.layer)
+
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:

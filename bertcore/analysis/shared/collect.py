@@ -61,6 +61,16 @@ class VectorTable:
         """The label of each point's sentence, [N]; "" where none was given."""
         return tuple(self.sentences[i].label for i in self.sentence_ids)
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Text A of each point's sentence, [N]."""
+        return tuple(self.sentences[i].text for i in self.sentence_ids)
+
+    @property
+    def sentence_numbers(self) -> NDArray[np.int64]:
+        """Number of each point's sentence, from 1, [N]."""
+        return self.sentence_ids + 1
+
     def covered_by(self, spans: Iterable[tuple[int, int, int]]) -> NDArray[np.bool_]:
         """Return which points have a character in one of some stretches of the texts A, [N].
 

@@ -35,6 +35,23 @@ class SumNumbers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Mean, standard deviation and length of each token's vector, [T] each."""
+
+    mean: NDArray[np.float32]
+    std: NDArray[np.float32]
+    """Over the E numbers of a token, divided by E, as LayerNorm does."""
+    norm: NDArray[np.float32]
+    """Euclidean length."""
+
+    @property
+    def times_average(self) -> NDArray[np.float32]:
+        """Length divided by the mean length of the tokens."""
+        times: NDArray[np.float32] = self.norm / max(self.norm.mean(), np.float32(1e-12))
+        return times
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NormNumbers:
     """The vectors before and after LayerNorm."""
 
@@ -42,9 +59,8 @@ class NormNumbers:
     """[T]"""
     position: int
     """Of the token that is looked at."""
-    columns: dict[str, NDArray[np.float32]]
-    """mean_before, std_before, norm_before and the same after, [T] each. The standard deviation is
-    over the E numbers of a token (divided by E, as LayerNorm does), the norm their length."""
+    before: Spread
+    after: Spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,9 +69,10 @@ class LeaveOneOut:
 
     tokens: tuple[str, ...]
     """[T]"""
-    cosines: dict[str, NDArray[np.float32]]
-    """By the summand left out: cosine of a hidden state to the original, [L+1, T]; index 0 is
-    the embeddings' output."""
+    left_out: tuple[str, ...]
+    """The summands: "segment", "position", [S]."""
+    cosines: NDArray[np.float32]
+    """Cosine of a hidden state to the original, [S, L+1, T]; layer 0 is the embeddings' output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +98,14 @@ def sum_numbers(trace: Trace) -> SumNumbers:
 
 def norm_numbers(trace: Trace, position: int = 1) -> NormNumbers:
     """Return mean, standard deviation and length of each token before and after LayerNorm."""
-    vectors = {"before": trace.embeddings.sum.float(), "after": trace.embeddings.output.float()}
-    return NormNumbers(
-        tokens=tuple(trace.tokens),
-        position=position,
-        columns={
-            f"{name}_{when}": numbers.numpy()
-            for when, x in vectors.items()
-            for name, numbers in (
-                ("mean", x.mean(-1)),
-                ("std", x.std(-1, correction=0)),
-                ("norm", x.norm(dim=-1)),
-            )
-        },
-    )
+
+    def spread(vectors: Tensor) -> Spread:
+        x = vectors.float()
+        numbers = x.mean(-1), x.std(-1, correction=0), x.norm(dim=-1)
+        return Spread(*(each.numpy() for each in numbers))
+
+    before, after = trace.embeddings.sum, trace.embeddings.output
+    return NormNumbers(tuple(trace.tokens), position, spread(before), spread(after))
 
 
 def token_columns(trace: Trace) -> dict[str, list[str] | list[int]]:
@@ -165,13 +176,9 @@ def leave_one_out(bert: Model, trace: Trace) -> LeaveOneOut:
     if not inputs:
         raise ValueError(bert.config.family.absent["positions"])
     original = trace.hidden_states.float().to(device)
-    return LeaveOneOut(
-        tuple(trace.tokens),
-        {
-            name: F.cosine_similarity(_all_layers(network, summed), original, dim=-1).cpu().numpy()
-            for name, summed in inputs.items()
-        },
-    )
+    states = torch.stack([_all_layers(network, summed) for summed in inputs.values()])
+    cosines = F.cosine_similarity(states, original, dim=-1).cpu().numpy()
+    return LeaveOneOut(tuple(trace.tokens), tuple(inputs), cosines)
 
 
 def _all_layers(network: Network, summed: Tensor) -> Tensor:

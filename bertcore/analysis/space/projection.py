@@ -70,6 +70,9 @@ class LayerMap:
     """"joint": one map for all layers. "separate": one for each, rotated to match the previous one.
     """
     notes: tuple[str, ...]
+    """Notes for the reader, such as why PCA replaced another method; one sentence each."""
+    axes: tuple[str, ...] = ()
+    """What the axes are, if they are one's own."""
 
     @property
     def variance_shown(self) -> NDArray[np.float64]:
@@ -77,9 +80,10 @@ class LayerMap:
         shown: NDArray[np.float64] = self.explained.sum(1)
         return shown
 
-    """Notes for the reader, such as why PCA replaced another method; one sentence each."""
-    axes: tuple[str, ...] = ()
-    """What the axes are, if they are one's own."""
+    @property
+    def places(self) -> dict[str, NDArray[np.float32]]:
+        """The coordinates by axis: x, y and in three dimensions z, [L+1, N] each."""
+        return dict(zip("xyz", np.moveaxis(self.coordinates, 2, 0), strict=False))
 
 
 def pca(vectors: Floats, dims: int) -> Pca:

@@ -20,7 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bertcore.analysis.mixing.layer_parts import (
@@ -104,6 +106,47 @@ class LogitAttribution:
     def heads(self, layer: int) -> list[float]:
         """Return the shares of a layer's heads."""
         return [part.logit for part in self.parts if part.kind == "head" and part.layer == layer]
+
+    @property
+    def stairs(self) -> list["Stair"]:
+        """The shares of the embeddings, each layer's two blocks, and the biases, in order."""
+        stairs = [Stair("embeddings", self.total("token", "segment", "position"))]
+        for layer in range(len(self.sources)):
+            stairs += [
+                Stair(f"layer {layer}: attention", self.total("head", layer=layer)),
+                Stair(f"layer {layer}: feed-forward", self.total("feed_forward", layer=layer)),
+            ]
+        own = "its own bias" if self.against is None else "their own biases"
+        shared = self.total("embedding_bias", "attention_bias", "feed_forward_bias", "final_bias")
+        return [
+            *stairs,
+            Stair("biases of the network", shared),
+            Stair(own, self.total("decoder_bias")),
+        ]
+
+    @property
+    def part_names(self) -> list[str]:
+        """What the columns of `by_part` are, [H+3]."""
+        heads = (f"head {head}" for head in range(self.sources.shape[1]))
+        return [*heads, "neurons", "biases", "sum"]
+
+    @property
+    def by_part(self) -> NDArray[np.float64]:
+        """The shares of each layer's heads, neurons and biases, and their sum, [L, H+3]."""
+        rows = []
+        for layer in range(len(self.sources)):
+            neurons = self.total("feed_forward", layer=layer)
+            biases = self.total("attention_bias", "feed_forward_bias", layer=layer)
+            parts = [*self.heads(layer), neurons, biases]
+            rows.append([*parts, sum(parts)])
+        return np.array(rows)
+
+
+class Stair(NamedTuple):
+    """Parts of the network in one, and their share of the logit."""
+
+    part: str
+    share: float
 
 
 class PushedWords(NamedTuple):

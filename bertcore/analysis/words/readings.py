@@ -51,6 +51,17 @@ class Reading:
     rank: int | None
     """Of `token`; 1 is the most probable."""
 
+    @property
+    def last_weights(self) -> NDArray[np.float32]:
+        """What the reader reads in the last layer, [T]."""
+        weights: NDArray[np.float32] = self.weights[-1, self.reader]
+        return weights
+
+    @property
+    def is_guessed(self) -> list[bool]:
+        """Whether each token is the predicted one, [T]."""
+        return [place == self.position for place in range(len(self.tokens))]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApartReading:
@@ -147,6 +158,16 @@ class Sights:
     """Whether the left is read by a network that was trained that way."""
     apart: ApartReading | str
     """From each side separately, as ELMo."""
+
+    @property
+    def readings(self) -> dict[str, Reading]:
+        """Those that there are, by the network that reads so."""
+        readings = {"BERT": self.both}
+        if isinstance(self.left, Reading):
+            readings["GPT"] = self.left
+        if isinstance(self.apart, ApartReading):
+            readings |= {"ELMo, left": self.apart.left, "ELMo, right": self.apart.right}
+        return readings
 
 
 def read_three_ways(

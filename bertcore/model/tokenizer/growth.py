@@ -5,7 +5,7 @@ equal those of the `tokenizers` library's BPE trainer.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain, pairwise
@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = ("count", "likelihood")
 (Schuster and Nakajima 2012)."""
 
 NUM_CANDIDATES = 8
-"""Number of pairs that each step lists for either rule."""
+"""Number of pairs that each step lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,11 @@ class Pair:
     count_left: int
     count_right: int
     """Number of times that each occurs in the text."""
+
+    @property
+    def name(self) -> str:
+        """Both, with a plus between them."""
+        return f"{self.left} + {self.right}"
 
     @property
     def merged(self) -> str:
@@ -57,12 +62,15 @@ class Pair:
 class Step:
     """A vocabulary between two merges."""
 
-    by_count: tuple[Pair, ...]
-    """Candidates for the next merge, the most frequent first."""
-    by_likelihood: tuple[Pair, ...]
-    """Candidates for the next merge, the highest likelihood first."""
+    candidates: tuple[Pair, ...]
+    """Pairs for the next merge, the best by the rule first."""
     num_pieces: int
     """Number of pieces in the text."""
+
+    @property
+    def times_chance(self) -> list[float]:
+        """How much more often than by chance the two pieces of each candidate are adjacent."""
+        return [pair.likelihood * self.num_pieces for pair in self.candidates]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +123,12 @@ def grow_vocabulary(
         raise ValueError("the text contains no word. Give a text with letters in it.")
     state = _State(counts)
     merges: list[Pair] = []
-    steps = [state.step(min_frequency, num_candidates)]
-    while len(merges) < num_merges and steps[-1].by_count:
-        best = steps[-1].by_count if rule == "count" else steps[-1].by_likelihood
-        merges.append(best[0])
-        state.merge(best[0])
-        steps.append(state.step(min_frequency, num_candidates))
+    steps = [state.step(rule, min_frequency, num_candidates)]
+    while len(merges) < num_merges and steps[-1].candidates:
+        best = steps[-1].candidates[0]
+        merges.append(best)
+        state.merge(best)
+        steps.append(state.step(rule, min_frequency, num_candidates))
     return Growth(state.alphabet, tuple(merges), tuple(steps), counts.total(), rule)
 
 
@@ -164,30 +172,24 @@ class _State:
         self.alphabet = (*sorted({*self._pieces} - characters), *sorted(characters))
         self._ages = {piece: age for age, piece in enumerate(self.alphabet)}
 
-    def step(self, min_frequency: int, num_candidates: int) -> Step:
-        """Return the candidates by both rules."""
+    def step(self, rule: Rule, min_frequency: int, num_candidates: int) -> Step:
+        """Return the candidates by a rule."""
         pieces, ages = self._pieces, self._ages
-        enough = [
-            (pair, count, (ages[pair[0]], ages[pair[1]]))
-            for pair, count in self._pairs.items()
+        pairs = (
+            Pair(left, right, count, pieces[left], pieces[right])
+            for (left, right), count in self._pairs.items()
             if count >= min_frequency
-        ]
-
-        def first(by: Callable[[tuple[str, str], int], float]) -> tuple[Pair, ...]:
-            best = nsmallest(
-                num_candidates,
-                ((-by(candidate, n), age, candidate) for candidate, n, age in enough),
-            )
-            return tuple(
-                Pair(*candidate, self._pairs[candidate], pieces[candidate[0]], pieces[candidate[1]])
-                for *_, candidate in best
-            )
-
-        return Step(
-            first(lambda pair, count: count),
-            first(lambda pair, count: count / (pieces[pair[0]] * pieces[pair[1]])),
-            pieces.total(),
         )
+        best = nsmallest(
+            num_candidates,
+            pairs,
+            key=lambda pair: (
+                -(pair.count if rule == "count" else pair.likelihood),
+                ages[pair.left],
+                ages[pair.right],
+            ),
+        )
+        return Step(tuple(best), pieces.total())
 
     def merge(self, pair: Pair) -> None:
         """Merge a pair into one piece wherever it occurs."""

@@ -19,7 +19,7 @@ from app.screens.inside_layer.drawing import (
     stages_message,
     word_sheet,
 )
-from app.screens.inside_layer.views import HEAD_ROWS, SOURCES, parts_table, what_it_does
+from app.screens.inside_layer.views import BY_PART, HEAD_ROWS, SOURCES, what_it_does
 from bertcore import Bert, Model, Trace, load
 from bertcore.analysis import (
     head_rows,
@@ -35,7 +35,6 @@ from bertcore.analysis import (
 from bertcore.analysis.words.logit_attribution import PartKind
 from tests.support.opened import (
     PAIR,
-    button,
     named_charts,
     numbers,
     ok,
@@ -50,7 +49,7 @@ from tests.support.tiny_others import make_other
 
 TEXT = "the river [MASK] was steep ."
 MASK = 3
-OPEN = dict.fromkeys(("who_by_part", "who_from_tokens", "word_head", "pooler", "toy"), "1")
+OPEN = dict.fromkeys(("who_wrote", "last_vectors", "toy"), "1")
 
 
 @pytest.fixture
@@ -197,7 +196,7 @@ def test_the_page_shows_shares_that_sum(page: Callable[..., AppTest], bert: Bert
     assert starts[1:-1] == pytest.approx(np.cumsum(widths[:-2]))
     by_sign = [theme.SEGMENT_A if width >= 0 else theme.SEGMENT_B for width in widths[:-1]]
     assert bars["marker"]["color"] == [*by_sign, theme.ACCENT]
-    cells = parts_table(found).pivot(index="layer", columns="part", values="share")
+    cells = BY_PART.table(found).pivot(index="layer", columns="part", values="share")
     heads = [f"head {head}" for head in range(4)]
     assert cells[heads].to_numpy() == pytest.approx(np.array([found.heads(0), found.heads(1)]))
     np.testing.assert_allclose(cells["sum"], cells.drop(columns="sum").sum(axis=1))
@@ -217,15 +216,14 @@ def test_the_shown_python_has_the_choices(page: Callable[..., AppTest], bert: Be
     assert said(app).count(both) == 3  # in one layer, share by share, head by head
 
 
-def test_a_word_is_hidden_as_an_example_and_another_by_a_click(
+def test_a_word_is_hidden_as_an_example_and_another_by_a_link(
     page: Callable[..., AppTest], bert: Bert
 ) -> None:
     text = "the river bank was steep ."
     trace: Trace = executed(page(text_a=text), "token_in_layer")["trace"]
     assert trace.tokens.count("[MASK]") == 1
     other = 2 if trace.tokens[2] != "[MASK]" else 3
-    app = page(text_a=text, layer_token=str(other))
-    names = executed(ok(button(app, "Hide it").click().run()), "token_in_layer")
+    names = executed(page(text_a=text, layer_token=str(other), masked=str(other)), "token_in_layer")
     masked = [place for place, token in enumerate(names["trace"].tokens) if token == "[MASK]"]
     assert other in masked
     hidden = bert.trace(text, encoding=masked_encoding(bert, text, masked=masked))

@@ -16,7 +16,7 @@ from app.screens.layer_map.map_figures import (
     marks_of,
     travel,
 )
-from app.screens.layer_map.views import coordinates_table
+from app.screens.layer_map.views import COORDINATES
 from bertcore.analysis.shared.collect import VectorTable, collect_sentences, collect_tokens
 from bertcore.analysis.space.points import PointMap, map_points
 from bertcore.data.texts import Sentence
@@ -204,7 +204,7 @@ def test_the_commonest_groups_have_colours_and_the_rest_is_counted() -> None:
 def test_the_table_has_a_row_for_each_point_and_layer() -> None:
     table = pair()
     points = mapped(table, dims=3)
-    rows = coordinates_table(points)
+    rows = COORDINATES(points)
     assert len(rows) == 3 * len(table)
     row = rows[(rows.state == "after layer 1") & (rows.token == "bank")].iloc[0]
     place = points.layer_map.coordinates[2, table.tokens.index("bank")]

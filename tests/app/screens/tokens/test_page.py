@@ -118,17 +118,16 @@ def test_layer_norm_draws_lengths_relative_to_their_average(page: AppTest, folde
     found = norm_numbers(load(folder, device="cpu").trace(*TEXTS), 3)
     before, after = drawn(page, "LayerNorm", token="3")
     for line, when in ((before, "before"), (after, "after")):
-        lengths = found.columns[f"norm_{when}"]
+        lengths = getattr(found, when).norm
         assert np.allclose(numbers(line["y"]), lengths / lengths.mean(), atol=1e-4)
-    assert f"has mean {found.columns['mean_before'][3]:.3f}" in said(page)
+    assert f"has mean {found.before.mean[3]:.3f}" in said(page)
 
 
 def test_one_left_out_is_the_cores(page: AppTest, folder: Path) -> None:
     bert = load(folder, device="cpu")
     cosines = leave_one_out(bert, bert.trace(*TEXTS)).cosines
     grid, *_ = drawn(page, "Leave one out")
-    both = np.concatenate([cosines["segment"], cosines["position"]])
-    assert np.allclose(numbers(grid["z"]), both, atol=1e-5)
+    assert np.allclose(numbers(grid["z"]), np.concatenate(cosines), atol=1e-5)
 
 
 def test_nearest_words_are_the_cores(page: AppTest, folder: Path) -> None:
@@ -211,9 +210,9 @@ def test_the_candidates_of_each_step_are_the_cores(growth_page: AppTest, rule: s
     for step in (1, 2):
         now = growth.steps[step]
         (dots,) = named_charts(app, "vocabulary")["growth"]
-        wanted = [pair.count for pair in now.by_count]
+        wanted = [pair.count for pair in now.candidates]
         if rule == "likelihood":
-            wanted = [pair.likelihood * now.num_pieces for pair in now.by_likelihood]
+            wanted = [pair.likelihood * now.num_pieces for pair in now.candidates]
         assert numbers(dots["x"]) == pytest.approx(wanted)
         last = growth.merges[step - 1]
         shown = " ".join(box.value for box in app.markdown)

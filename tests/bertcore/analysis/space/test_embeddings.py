@@ -24,20 +24,25 @@ def test_layer_norm_numbers_describe_the_formula(bert, trace):
     found = numbers.norm_numbers(trace, 3)
     module = bert.module.embeddings
     summed = trace.embeddings.sum
-    mean = torch.from_numpy(found.columns["mean_before"])[:, None]
-    std = torch.from_numpy(found.columns["std_before"])[:, None]
+    mean = torch.from_numpy(found.before.mean)[:, None]
+    std = torch.from_numpy(found.before.std)[:, None]
     # Undoing and redoing LayerNorm from our mean and deviation gives its output.
     again = (summed - mean) / std * module.norm.weight + module.norm.bias
     assert torch.allclose(again, trace.embeddings.output, atol=1e-4)
     norms = trace.embeddings.output.norm(dim=-1).numpy()
-    assert np.allclose(found.columns["norm_after"], norms, atol=1e-4)
+    assert np.allclose(found.after.norm, norms, atol=1e-4)
 
 
 def test_leave_one_out_equals_a_network_whose_table_is_zero(bert, trace):
     result = numbers.leave_one_out(bert, bert.trace(TEXT, PAIR))
-    for name, table in (
-        ("segment", bert.module.embeddings.token_type_embeddings.weight),
-        ("position", bert.module.embeddings.position_embeddings.weight),
+    assert result.left_out == ("segment", "position")
+    for cosines, table in zip(
+        result.cosines,
+        (
+            bert.module.embeddings.token_type_embeddings.weight,
+            bert.module.embeddings.position_embeddings.weight,
+        ),
+        strict=True,
     ):
         kept = table.detach().clone()
         with torch.no_grad():
@@ -46,7 +51,7 @@ def test_leave_one_out_equals_a_network_whose_table_is_zero(bert, trace):
         with torch.no_grad():
             table.copy_(kept)
         cosine = torch.cosine_similarity(without, trace.hidden_states, dim=-1)
-        assert np.allclose(result.cosines[name], cosine.numpy(), atol=1e-5)
+        assert np.allclose(cosines, cosine.numpy(), atol=1e-5)
 
 
 def test_position_similarity_is_a_cosine_matrix(bert):

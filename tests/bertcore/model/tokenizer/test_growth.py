@@ -11,7 +11,14 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 from bertcore.model.tokenizer import SPECIAL_TOKENS, train_vocabulary
-from bertcore.model.tokenizer.growth import Growth, count_words, grow_vocabulary, split_by_merges
+from bertcore.model.tokenizer.growth import (
+    RULES,
+    Growth,
+    Rule,
+    count_words,
+    grow_vocabulary,
+    split_by_merges,
+)
 from bertcore.training.pretraining.data.corpus import NOVEL, read_documents
 from tests.support.nasty_text import LETTERS, PARAGRAPH
 
@@ -45,7 +52,7 @@ def pairs_of(growth: Growth) -> list[list[str]]:
 def test_merges_by_count_are_those_of_the_library(texts: list[str], min_frequency: int) -> None:
     growth = grow_vocabulary(texts, num_merges=10_000, min_frequency=min_frequency)
     assert pairs_of(growth) == merges_of_library(texts, 10_000, min_frequency)
-    assert not growth.steps[-1].by_count
+    assert not growth.steps[-1].candidates
 
 
 def test_three_hundred_merges_of_the_novel_are_those_of_the_library_and_of_our_trainer() -> None:
@@ -61,13 +68,14 @@ def test_three_hundred_merges_of_the_novel_are_those_of_the_library_and_of_our_t
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(alphabet="aab é.", min_size=1, max_size=12), min_size=1, max_size=6))
 @example(["aaa aaaa"])
-def test_the_counts_are_those_of_the_text(texts: list[str]) -> None:
+@pytest.mark.parametrize("rule", RULES)
+def test_the_counts_are_those_of_the_text(rule: Rule, texts: list[str]) -> None:
     words = count_words(texts)
     if not words:
         with pytest.raises(ValueError, match="no word"):
             grow_vocabulary(texts, num_merges=3)
         return
-    growth = grow_vocabulary(texts, num_merges=3, min_frequency=1, num_candidates=1000)
+    growth = grow_vocabulary(texts, num_merges=3, rule=rule, min_frequency=1, num_candidates=1000)
     pieces: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for word, count in words.items():
@@ -81,11 +89,10 @@ def test_the_counts_are_those_of_the_text(texts: list[str]) -> None:
     assert last.num_pieces == pieces.total()
     assert len(growth.steps) == len(growth.merges) + 1
     assert growth.num_words == words.total()
-    for listed in (last.by_count, last.by_likelihood):
-        assert {(one.left, one.right): one.count for one in listed} == pairs
-        for one in listed:
-            assert (one.count_left, one.count_right) == (pieces[one.left], pieces[one.right])
-    scores = [one.likelihood for one in last.by_likelihood]
+    assert {(one.left, one.right): one.count for one in last.candidates} == pairs
+    for one in last.candidates:
+        assert (one.count_left, one.count_right) == (pieces[one.left], pieces[one.right])
+    scores = [one.count if rule == "count" else one.likelihood for one in last.candidates]
     assert scores == sorted(scores, reverse=True)
 
 
