@@ -18,7 +18,7 @@ from bertcore.base.states import state_name
 from ...plots import Figure, Properties, player, shorten, theme
 from ...plots.figure import trace
 
-COLOUR_BY = ("word", "token", "segment", "sentence", "label", "position")
+COLOUR_BY = ("word", "token", "segment", "sentence", "label")
 MAX_GROUPS = 12  # further words get one grey: 40 colours cannot be distinguished
 OTHER = "#A3A9B8"
 ADDED = "special tokens"  # group of the tokens that are added to a text, such as [CLS] and [SEP]
@@ -47,9 +47,9 @@ class PointMarks:
     title: str
     """What the colours are, one of COLOUR_BY."""
     groups: dict[str, str]
-    """Colour of each group by its name; empty where colours are a scale."""
+    """Colour of each group by its name."""
     codes: NDArray[np.int64]
-    """Group of each point, [N]; its place on the scale if there are no groups."""
+    """Group of each point, [N]."""
     hover: Sequence[str]
     """Escaped text of the hover, [N]."""
     labels: Sequence[str]
@@ -59,17 +59,14 @@ class PointMarks:
 
     @property
     def parts(self) -> list[tuple[NDArray[np.int64], int]]:
-        """The rows and code of each group; a scale is one group."""
-        if not self.groups:
-            return [(np.arange(len(self.codes)), 0)]
+        """The rows and code of each group."""
         return [(np.flatnonzero(self.codes == code), code) for code in range(len(self.groups))]
 
 
 def marks_of(table: VectorTable, colour: str, find: str) -> PointMarks:
     """Return the marks of a table.
 
-    The most frequent groups get a colour each and the rest one grey; positions, and sentences if
-    there are more than MAX_GROUPS, are a scale.
+    The most frequent groups get a colour each and the rest one grey.
 
     Args:
         colour: One of COLOUR_BY.
@@ -79,11 +76,6 @@ def marks_of(table: VectorTable, colour: str, find: str) -> PointMarks:
     """
     labels = [theme.escape(shorten(token, 22)) for token in table.tokens]
     rest = hover_texts(table), labels, matches(table, find)
-    sentences = table.sentence_ids
-    if colour == "position":
-        return PointMarks(colour, {}, table.positions, *rest)
-    if colour == "sentence" and len(set(sentences.tolist())) > MAX_GROUPS:
-        return PointMarks(colour, {}, sentences + 1, *rest)
     if colour == "segment":
         names = [
             ADDED if special else "sentence B" if segment else "sentence A"
@@ -352,18 +344,12 @@ def _points(
 ) -> Properties:
     """Return the marks of one group at one layer, with the names of those that have one."""
     (rows, code), dims = part, places.shape[-1]
-    shown, codes = [names[0][i] for i in rows], marks.codes[rows].tolist()
-    marker: dict[str, Any] = {"size": (11 if len(marks.codes) <= 60 else 8) if dims == 2 else 5}
-    marker["opacity"] = 0.85
-    name = marks.title
-    if marks.groups:
-        name, marker["color"] = [*marks.groups.items()][code]
-        if marks.title == "label":
-            marker["symbol"] = SYMBOLS[dims][code % len(SYMBOLS[dims])]
-    else:
-        bar = {"title": {"text": marks.title}, "thickness": 12, "len": 0.8}
-        marker |= {"color": codes, "colorscale": theme.SEQUENTIAL}
-        marker |= {"showscale": True, "colorbar": bar}
+    shown = [names[0][i] for i in rows]
+    name, ink_of_group = [*marks.groups.items()][code]
+    size = (11 if len(marks.codes) <= 60 else 8) if dims == 2 else 5
+    marker: dict[str, Any] = {"size": size, "opacity": 0.85, "color": ink_of_group}
+    if marks.title == "label":
+        marker["symbol"] = SYMBOLS[dims][code % len(SYMBOLS[dims])]
     if dims == 2:
         marker["line"] = {"width": 1, "color": "rgba(255, 255, 255, 0.7)"}
         if marks.highlighted.any():  # the others step back
@@ -380,8 +366,8 @@ def _points(
         marker=marker,
         hovertext=[marks.hover[i] for i in rows],
         hoverinfo="text",
-        name=theme.escape(name) if marks.groups else name,
-        showlegend=bool(marks.groups),
+        name=theme.escape(name),
+        showlegend=True,
     )
 
 

@@ -63,7 +63,7 @@ def test_few_and_strange_tokens(page: AppTest, text: str, dims: str, space: str)
 
 @pytest.mark.parametrize(
     ("colour", "unit"),
-    spread(["word", "token", "segment", "sentence", "position"], list(UNITS)),
+    spread(["word", "token", "segment", "sentence"], list(UNITS)),
 )
 def test_every_kind_of_point_and_colour(page: AppTest, unit: str, colour: str) -> None:
     page.query_params.update({"map_unit": unit, "map_colour": colour, "map_word": "bank"})
