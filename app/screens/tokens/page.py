@@ -1,5 +1,6 @@
 """Tokens & embeddings: the input of BERT, taken apart."""
 
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -208,6 +209,15 @@ def show_steps(page: frame.Page, index: int) -> None:
             )
 
 
+def runs_right_to_left(text: str) -> bool:
+    """Return whether a text's base direction is right to left, as its first letter decides.
+
+    Source: the Unicode bidirectional algorithm (UAX #9), rules P2 and P3.
+    """
+    directions = map(unicodedata.bidirectional, text)
+    return next((kind != "L" for kind in directions if kind in ("L", "R", "AL")), False)
+
+
 VIEWS: dict[str, tuple[View[Any], Callable[[frame.Page, int], object]]] = {
     "Three embeddings": (views.SUM, show_sum),
     "LayerNorm": (views.NORM, lambda page, index: show(views.NORM, page, index)),
@@ -231,6 +241,8 @@ def show_tokens(page: frame.Page) -> None:
     with frame.guard():
         token_strip(trace, key="strip", selected=index, on_pick=TOKEN.put)
         offer(views.STRIP, page, computed(views.STRIP, page))
+        if any(map(runs_right_to_left, filter(None, page.texts))):
+            st.caption(tr("The text runs from right to left; its tokens stand from left to right."))
         show_steps(page, index)
     names = [name for name, (view, _) in VIEWS.items() if not class_link.hides(view)]
     if not names:
