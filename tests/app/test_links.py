@@ -37,6 +37,7 @@ REMOVED_FIELDS = {
     "map_method": "pacmap",
     "map_source": "corpus",
     "map_overview": "1",
+    "map_colour": "position",
     "pair_all": "1",
     "compare_cka": "debiased",
     "inspect_against": "1",
