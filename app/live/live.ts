@@ -319,6 +319,7 @@ class LivePage {
       this.attention = answer.attention;
       this.draw();
       this.drawAttention();
+      this.drawNext(null);
       clearTimeout(this.resting);
       this.resting = window.setTimeout(() => this.guide?.ask(), REST);
     }
@@ -353,7 +354,6 @@ class LivePage {
     this.guesses.replaceChildren(...(result.guesses.length ? result.guesses.map(drawGuess)
       : [element("p", { className: "note", textContent: "No token is hidden." })]));
     this.sections.pairs.hidden = !opened.hasNextSentence;
-    this.drawNext(null);
   }
 
   // A lesson takes its place.

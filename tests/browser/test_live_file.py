@@ -117,6 +117,8 @@ def test_a_visitor_types_hides_chooses_and_links(open_file: Opener) -> None:
 
     box(page, "B").fill("It was about the sea.")
     expect(page.locator(".next .bar")).to_have_count(2)
+    strip.get_by_role("option").nth(1).click()
+    expect(page.locator(".next .bar")).to_have_count(2)  # what was asked stays
     page.get_by_role("application", name="All heads").press("End")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("layer=5.*heads=7"))
