@@ -75,6 +75,11 @@ class Labelled:
     columns: Columns
     skip_bad_rows: bool
 
+    @property
+    def call(self) -> tuple[str, Columns, bool]:
+        """The first arguments of the views."""
+        return self.name, self.columns, self.skip_bad_rows
+
 
 def answer_file(model: TaskModel, chosen: Labelled, number: int, *, progress: Progress) -> FileRun:
     """Return the answers to a file.
@@ -251,8 +256,7 @@ def draw_run(
     view: View[FileRun], page: frame.Page, labelled: Labelled, run: FileRun, **options: Any
 ) -> None:
     """Draw a view of a run."""
-    call = labelled.name, labelled.columns, labelled.skip_bad_rows
-    show(view, page, *call, compute=lambda *_, **named: run, **options)
+    show(view, page, *labelled.call, compute=lambda *_, **named: run, **options)
 
 
 @frame.closed(views.SLICES.question, SLICES_OPEN)
@@ -275,7 +279,7 @@ def show_file_words(page: frame.Page, chosen: Labelled) -> None:
         key = cache.TaskKey(page.bert_key)
         return Compute(name="inspect-words-of-file")(words_of_file, key, chosen)
 
-    call = chosen.name, chosen.columns, chosen.skip_bad_rows, MOST_EXPLAINED
+    call = (*chosen.call, MOST_EXPLAINED)
     explained = show(views.FILE_WORDS, page, *call, compute=compute, with_json=True)
     show_notes(() if explained is None else explained.notes)
 
@@ -329,8 +333,7 @@ def _show_errors(page: frame.Page, labelled: Labelled, run: FileRun) -> None:
             "pages."
         )
     )
-    call = labelled.name, labelled.columns, labelled.skip_bad_rows
-    offer(views.ERRORS, page, run, *call)
+    offer(views.ERRORS, page, run, *labelled.call)
 
 
 def _open(page: frame.Page, error: WrongAnswer) -> None:

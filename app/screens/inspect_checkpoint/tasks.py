@@ -172,9 +172,9 @@ class BarsView(TaskView):
     """What the most probable one is called in the list."""
     field: ClassVar[Field[int]] = LABEL
 
-    @abstractmethod
     def target(self, answer: Any, number: int) -> Target:
         """Return the attribution target of one of the answers."""
+        return ClassTarget(number)
 
     def names(self, answer: Any) -> list[str]:
         """Return what the answers are called."""
@@ -189,7 +189,6 @@ class BarsView(TaskView):
         key = self.field.key(options=options)
         number = answer.best if self.field.value == PREDICTED else self.field.value
         show(ANSWER, task.page, *task.texts, drawn={"explained": number})
-        self.show_more(task)
 
         def name(number: int) -> str:
             is_best = number == PREDICTED
@@ -197,9 +196,6 @@ class BarsView(TaskView):
 
         menu.selectbox(tr(self.explain), options, format_func=name, key=key, width=400)
         return ExplainedTarget(self.target(answer, number))
-
-    def show_more(self, task: TaskPage) -> None:
-        """Draw what else there is to see of the answers: nothing."""
 
 
 def named(label: str, probability: float) -> str:
@@ -213,9 +209,6 @@ class LabelView(BarsView):
 
     reads_pair: ClassVar[bool | None] = False
     upload = "A table with a text and its label in each row"
-
-    def target(self, answer: LabelAnswer, number: int) -> ClassTarget:
-        return ClassTarget(number)
 
     def in_words(self, answer: LabelAnswer, word: int | None) -> str:
         """Return the most probable label."""
@@ -303,9 +296,6 @@ class ChoiceView(BarsView):
     def names(self, answer: ChoiceAnswer) -> list[str]:
         return [shorten_middle(label, LONGEST_NAME) for label in answer.labels]
 
-    def target(self, answer: ChoiceAnswer, number: int) -> ClassTarget:
-        return ClassTarget(number)
-
     def in_words(self, answer: ChoiceAnswer, word: int | None) -> str:
         """Return the most probable choice."""
         name = plain(shorten_middle(answer.labels[answer.best], 2 * LONGEST_NAME))
@@ -349,16 +339,14 @@ class SpanView(BarsView):
     def show(
         self, task: TaskPage, answer: SpanAnswers, menu: DeltaGenerator
     ) -> ExplainedTarget | None:
-        """Draw the best answers as bars, and the choice of one."""
-        if answer.spans:
-            return super().show(task, answer, menu)
-        st.info(tr("Sentence B contains no word that could be an answer. Write a longer text."))
-        return None
-
-    def show_more(self, task: TaskPage) -> None:
-        """Draw the logits of start and end."""
+        """Draw the best answers as bars, the choice of one, and the logits of start and end."""
+        if not answer.spans:
+            st.info(tr("Sentence B contains no word that could be an answer. Write a longer text."))
+            return None
+        explained = super().show(task, answer, menu)
         st.subheader(tr(ENDS.question), anchor=False)
         show(ENDS, task.page, *task.texts)
+        return explained
 
     def names(self, answer: SpanAnswers) -> list[str]:
         return [shorten_middle(span.text, LONGEST_NAME) for span in answer.spans]

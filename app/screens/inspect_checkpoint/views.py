@@ -155,10 +155,10 @@ READINGS = {
     ChoiceAnswer: (
         "Each bar is a choice; the longer it is, the surer the model. The pink one is explained "
         "below.\n\n"
-        "The model reads sentence A with each choice in turn and gives each a score; the "
-        "probabilities are a softmax over the choices that are written here, so another choice "
-        "changes them all. A word of sentence A is explained by what it does in all of these "
-        "readings; a word of another choice opposes this one if it makes the other more probable."
+        "The model reads sentence A with each choice in turn; the probabilities are a softmax over "
+        "the choices that are written here. A word of sentence A is explained by what it does in "
+        "all of these readings; one of another choice opposes this one if it makes the other more "
+        "probable."
     ),
     SpanAnswers: (
         "Each bar is a piece of sentence B; the longer it is, the surer the answer. The pink one "
@@ -383,13 +383,11 @@ FAITHFULNESS = View(
     how=(
         "Each dot is a method: a good one has blue far right and orange far left of *Random "
         "order*.\n\n"
-        "An explanation is tested on the model itself. The top 1, 5, 10, 20 and 50% of the words "
-        "(at least one) are occluded, and the {unit} that is lost is *comprehensiveness*; or only "
-        "they are kept, and the loss is *sufficiency*. Both are means over the five fractions "
-        "(DeYoung et al. 2020, AOPC), and stand in brackets. The last row is the mean of {num} "
-        "random orders of the words, its lines are their range: a method within them is no better "
-        "than chance. One text proves little, and texts with occluded words are unusual for the "
-        "model."
+        "The top 1, 5, 10, 20 and 50% of the words are occluded, and the {unit} that is lost is "
+        "*comprehensiveness*; or only they are kept, and the loss is *sufficiency*. In brackets "
+        "are the means over the five fractions (DeYoung et al. 2020, AOPC). The last row is the "
+        "mean and range of {num} random orders of the words: a method within them is no better "
+        "than chance. One text proves little."
     ),
 )
 
@@ -422,9 +420,8 @@ LAYERS = View(
         "it.\n\n"
         "How much of the integrated gradients passes through each word's vector after each layer "
         "(conductance; Dhamdhere et al. 2019). Every row sums to {change} in {unit}, apart from a "
-        "convergence delta of at most {delta}. The rows show where the decision gathers: a "
-        "classifier's ends up in what its head reads, the vector of \\[CLS\\], of the last token "
-        "if attention is causal, or of all tokens if it takes their mean."
+        "convergence delta of at most {delta}. The rows show where the decision gathers: in the "
+        "end in what the head reads, such as the vector of \\[CLS\\]."
     ),
 )
 
@@ -713,11 +710,10 @@ FILE_WORDS = View(
         "Each dot is a word: how much it adds to a class on average, in texts given that class "
         "(their number is in brackets).\n\n"
         "*Wrongly* is the mean over those of them that have another label in the file: words that "
-        "lead to mistakes. The log-odds of the given label (of several the most probable one), or "
-        "the score, are attributed to the words of each of {num} texts by {method}, as for one "
-        "text above; a text counts once for each of its words. Drawn are words of at least two "
-        "texts whose 95% interval over texts begins highest: what reaches 0 may be chance, and so "
-        "may one in forty of many words. The CSV has all words, the JSON every word of every text."
+        "lead to mistakes. The answers to {num} texts are explained by {method}, as that to one "
+        "text above. Drawn are words of at least two texts whose 95% interval over texts begins "
+        "highest: what reaches 0 may be chance, and so may one in forty of many words. The CSV has "
+        "all words, the JSON every word of every text."
     ),
 )
 

@@ -74,9 +74,9 @@ def blocks(num_tokens: int) -> tuple[Block, ...]:
     return tuple(block for block in rectangles if max(block) < num_tokens)
 
 
-def put_blocks(drawn: Iterable[Block]) -> None:
-    """Keep a drawing."""
-    DRAWN.put(format_blocks(drawn))
+def put_blocks(drawn: Iterable[Iterable[int]]) -> None:
+    """Keep a drawing, as the browser reports it."""
+    DRAWN.put(format_blocks(Block(*map(int, block)) for block in drawn))
 
 
 def format_blocks(drawn: Iterable[Sequence[int]]) -> str:

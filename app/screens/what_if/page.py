@@ -28,10 +28,8 @@ from ...shell import (
 )
 from ...shell.links import HEADS_OFF, MASK
 from ...shell.pictures import capabilities
-from . import PAGE, changes
+from . import PAGE, changes, head_switches, mask_drawing
 from .changes import CHANGES, LAYERS_SKIPPED, PATTERN, PREFIX_LENGTH, Case
-from .head_switches import head_switches
-from .mask_drawing import mask_drawing
 from .views import (
     ATTENTION,
     HIDDEN,
@@ -114,14 +112,13 @@ def choose_changes(page: frame.Page, case: Case) -> None:
         HEADS_OFF.put([str(name) for name in new["off"]])
         LAYERS_SKIPPED.put([int(layer) for layer in new["skipped"]])
 
-    head_switches(
-        config.num_hidden_layers,
-        config.num_attention_heads,
-        sorted(HEADS_OFF.value, key=parse_head),
-        sorted(LAYERS_SKIPPED.value),
-        key="head_switches",
-        on_switch=switch,
-    )
+    switches = {
+        "num_layers": config.num_hidden_layers,
+        "num_heads": config.num_attention_heads,
+        "off": sorted(HEADS_OFF.value, key=parse_head),
+        "skipped": sorted(LAYERS_SKIPPED.value),
+    }
+    head_switches.COMPONENT(key="head_switches", data=switches, switched=switch)
     how_to_read(HOW_SWITCHES)
     row = st.container(horizontal=True, vertical_alignment="center")
     if case.changes:
@@ -142,13 +139,9 @@ def show_pattern(config: BertConfig, trace: Trace, menu: DeltaGenerator) -> None
     if pattern == "prefix":
         st.slider("Tokens of the prefix", 0, trace.num_tokens, key=PREFIX_LENGTH.name)
     elif pattern == "drawn":
-        mask_drawing(
-            trace.tokens,
-            changes.blocks(trace.num_tokens),
-            is_causal=is_causal,
-            key="mask_drawing",
-            on_draw=changes.put_blocks,
-        )
+        blocks = [[*block] for block in changes.blocks(trace.num_tokens)]
+        drawing = {"tokens": [*trace.tokens], "blocks": blocks, "is_causal": is_causal}
+        mask_drawing.COMPONENT(key="mask_drawing", data=drawing, drawn=changes.put_blocks)
     how = (HOW_CAUSAL if is_causal else HOW_PATTERNS)[pattern]
     where = menu if pattern == PATTERN.default else st
     where.caption(frame.own_tokens(how + (WITHIN_WINDOWS if _has_windows(config) else "")))
