@@ -69,6 +69,18 @@ def test_the_buttons_of_a_figure_do_not_cover_it_on_a_touch_screen(
     visit.check()
 
 
+def test_the_buttons_of_a_figure_take_nothing_of_its_height_on_a_touch_screen(
+    new_visit: Callable[..., Visit],
+) -> None:
+    visit = new_visit(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
+    visit.open("inspect", text_a="The food was good")
+    figure = visit.picture("figure_inspect-words")
+    expect(figure.locator(".bars path").first).to_be_visible()
+    boxes = "f => [...f.querySelectorAll('.bars path')].map(p => p.getBoundingClientRect().height)"
+    assert min(figure.evaluate(boxes)) > 30  # two lines of text
+    visit.check()
+
+
 RARE = {
     "word that is no piece": ("parts/token_strip/word_steps", "<b class='failed'>word</b>"),
     "token that is not read": (

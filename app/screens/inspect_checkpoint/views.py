@@ -554,7 +554,7 @@ def draw_scores(run: FileRun) -> Figure:
     ends = [float(scores.min(axis=None)), float(scores.max(axis=None))]
     fig = Figure(
         trace(
-            "scattergl",
+            "scatter",  # not "scattergl", which many virtual machines cannot draw
             x=shown["true"].to_numpy(),
             y=shown["predicted"].to_numpy(),
             mode="markers",

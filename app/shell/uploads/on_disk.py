@@ -91,11 +91,12 @@ def naming(path: Path, name: str) -> Iterator[None]:
 
 
 def named(sentence: str, path: Path, name: str) -> str:
-    """Return a sentence about a copy with the visitor's name of the file instead of the path."""
+    """Return a sentence about a copy with the visitor's name of it, and the page's controls."""
     shown = shown_name(name)
     for written in (repr(str(path)), str(path), repr(path.name), path.name):
         sentence = sentence.replace(written, shown)
-    return sentence
+    sentence = sentence.replace("--label-map", "“Labels of the file”")
+    return sentence.replace("--skip-bad-rows", "the switch on this page")
 
 
 def read_apart(

@@ -208,7 +208,7 @@ class _Searching:
         for word, proposals in zip(words, self._propose(state.source, words), strict=True):
             for piece, probability in proposals:
                 text, pair = _swapped(state.source, word, piece)
-                choices = _choices(state.source)
+                choices = state.source.choices if isinstance(state.source, ChoiceInput) else ()
                 source = task_input(self.model, text, pair, choices=choices)
                 # A text that splits into other words cannot be compared word by word.
                 if (text, pair) in self._seen or len(source.words) != len(state.source.words):
@@ -264,10 +264,6 @@ class _Searching:
         # A mask that was cut off proposes nothing: [CLS] would be read instead.
         place = min(places)[1] if places else 0
         return Row(list(encoding.input_ids), list(encoding.segment_ids)), place
-
-
-def _choices(source: TaskInput) -> tuple[str, ...]:
-    return source.choices if isinstance(source, ChoiceInput) else ()
 
 
 def _swapped(source: TaskInput, word: int, after: str) -> tuple[str, str | None]:

@@ -107,7 +107,7 @@ def collect_points(
         table = whole_words(table)
     if unit == "word":
         if not points.marks:
-            return _one_word(table, points.word)
+            return table.select(_found(table, points.word, matches(table, points.word)))
         keep = table.covered_by([(number, *span) for number, span in points.marks])
         if not keep.any():
             raise ValueError(
@@ -118,10 +118,6 @@ def collect_points(
     if points.hide_special and not table.is_special.all():
         return table.select(~table.is_special)
     return table
-
-
-def _one_word(table: VectorTable, word: str) -> VectorTable:
-    return table.select(_found(table, word, matches(table, word)))
 
 
 def _ends(table: VectorTable, axes: Sequence[str]) -> list[End]:

@@ -21,7 +21,7 @@ def find_oddities(
         *_around(files, family),
         *_beside(files),
         *tokenizer.remarks,
-        *(() if task.num_outputs is None else odd_labels(files.config)),
+        *(() if task.num_outputs is None else odd_labels(files.config, task.num_outputs)),
         *_padding(files, tokenizer),
         *_case(tokenizer),
     )

@@ -130,11 +130,6 @@ class TaskFacts:
             )
             return
         yield f"Labels: {list_up_to(self.label_names, 10 if number <= 10 else 8, separator=', ')}."
-        if number != self.num_outputs:
-            yield (
-                f"Warning: config.json names {number} labels but the head has {self.num_outputs} "
-                "outputs."
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,8 +362,13 @@ def label_names(values: Mapping[str, Any], number: int | None = None) -> tuple[s
     )
 
 
-def odd_labels(values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is odd about the names of a head's outputs, a sentence each."""
+def odd_labels(values: Mapping[str, Any], number: int) -> Iterator[str]:
+    """Yield what is odd about the names of a head's outputs (of `number`), a sentence each."""
+    if number and (has := len(label_names(values))) not in (0, number):
+        yield (
+            f"Warning: config.json names {has} labels but the head has {number} outputs: they are "
+            "called LABEL_0, LABEL_1 ... Write a name for each of them into id2label."
+        )
     named, ids = values.get("id2label"), values.get("label2id")
     names = {str(i): _text(name) for i, name in named.items()} if isinstance(named, dict) else {}
     counts = Counter(names.values())

@@ -9,6 +9,7 @@ from bertcore.model.architecture.families import FAMILIES, Family, certain_famil
 from bertcore.model.checkpoints.origin import likely_reason
 from bertcore.model.others.families import (
     OTHERS,
+    SAME_NETWORK,
     described_family,
     family_name,
     family_of,
@@ -38,7 +39,7 @@ def which_family(values: Mapping[str, Any], names: Iterable[str], file: Path) ->
     """
     names = list(names)
     declared = values.get("model_type")
-    expected = "bert" if declared is None else declared
+    expected = "bert" if declared is None else SAME_NETWORK.get(str(declared), declared)
     decision = decide(expected, names)
     if decision == DECLARED:
         return _architecture(str(expected), None, values)

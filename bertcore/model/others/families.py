@@ -18,7 +18,7 @@ each word from those before it (GPT-2)."""
 _TEXT = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 OTHERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(tomllib.loads(_TEXT))
 """`model_type` -> what `transformers` does not say of it: "name", "sign", "words" and more."""
-_SAME_NETWORK = {"camembert": "roberta"}
+SAME_NETWORK = {"camembert": "roberta"}
 """`model_type` -> that of the family with the same network under another name."""
 _KINDS = {
     "sequence": "SEQUENCE_CLASSIFICATION",
@@ -186,7 +186,7 @@ def why_not(model_type: str) -> str | None:
 
 def family_of(model_type: str) -> OtherFamily | None:
     """Return the architecture of a `model_type` that `transformers` runs, or None."""
-    is_ours = model_type in FAMILIES or model_type in _SAME_NETWORK
+    is_ours = model_type in FAMILIES or model_type in SAME_NETWORK
     return None if is_ours else described_family(model_type)
 
 

@@ -277,7 +277,11 @@ def start_experiment(
         notes: tuple[str, ...] = ()
         if settings.division is not None:
             notes = _divide(settings, fetched, partial(divide, division=settings.division), fetched)
-        return _start(folder, settings, fetched, notes, tokenizer)
+        try:
+            return _start(folder, settings, fetched, notes, tokenizer)
+        except ValueError as error:  # of a divided file it names a part that is gone
+            part = str(kept_file(fetched, task=settings.task, is_train=True))
+            raise ValueError(str(error).replace(part, str(settings.train))) from error
 
 
 def draw_samples(settings: Settings, folders: Mapping[Path, Division]) -> tuple[str, ...]:

@@ -325,7 +325,7 @@ def open_task_model(
         raise ValueError(
             f"the checkpoint {str(source)!r} is of the class {stored.facts.class_name}"
             f"{_PROBLEMS.get(stored.problem, '')}, which is not for the task "
-            f"{chosen.name!r}. Name its own task."
+            f"{chosen.name!r}. Its own is {_guess_task(stored, source)!r}."
         )
     chosen, said = _read_output(stored, chosen)
     chosen = chosen.with_pooling(stored.facts.pooling)
@@ -460,7 +460,7 @@ def _read_head(
         tensors=tensors,
         num_outputs=number,
         activation=_activation(config),
-        notes=(*([facts.note] if facts.note else []), *odd_labels(config)),
+        notes=(*([facts.note] if facts.note else []), *odd_labels(config, number)),
         features=features if features in FEATURES else CONCATENATED,
     )
 

@@ -222,7 +222,7 @@ def score_masked_words(data: Path, subject: Subject, on_stage: OnStage) -> Outco
 
     on_stage("reading the text", None)
     next(read_sentences([data]), None)  # before the checkpoint is opened
-    bert = _with_berts_masks(_open(subject))
+    bert = _with_berts_masks(_open(subject), subject)
     length = _text_length(subject, bert.config.max_length)
     can_pair = "nsp" in bert.capabilities and bert.config.type_vocab_size >= 2
     config = DataConfig.for_length(length, objective="mlm+nsp" if can_pair else "mlm")
@@ -261,10 +261,14 @@ def _text_length(subject: Subject, limit: int) -> int:
     return length
 
 
-def _with_berts_masks(model: Model) -> Bert:
+def _with_berts_masks(model: Model, subject: Subject) -> Bert:
     """Return a model that is scored on BERT's masks; other errors name the task to use."""
     from bertcore.model.bert import with_parts
+    from bertcore.training.tasks import open_task_model
 
+    if "mlm" not in model.capabilities and model.report and model.report.task.kind:
+        own = open_task_model(subject.checkpoint, bert=model, allow_pickle=subject.allow_pickle)
+        raise ValueError(f"{model.name!r} was fine-tuned: score it with --task {own.task.name}.")
     if "next" in model.capabilities:
         raise ValueError(f"{model.absent['mlm']} Score it with --task {NEXT_TOKENS}.")
     if "parts" not in model.capabilities:

@@ -87,12 +87,12 @@ class SchoolClass:
 
         Args:
             url: Of the app, without a slash at the end.
-            key: That visitors are asked for; the link brings it.
+            key: That visitors, the teacher too, are asked for first; the links bring it.
         """
-        yield f"Class {self.name}. For the teacher alone: {url}/class"
+        enter = f"#key={quote(key, safe='')}" if key else ""
+        yield f"Class {self.name}. For the teacher alone: {url}/class{enter}"
         if self.is_made:
             yield f"Key of that page: {self.key}"
-        enter = f"#key={quote(key, safe='')}" if key else ""
         yield f"For the class: {url}/lessons{enter}"
         yield "That page has it as a QR code, and a link for each lesson."
 

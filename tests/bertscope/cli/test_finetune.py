@@ -42,6 +42,9 @@ def test_train_then_evaluate(files: Path, tmp_path: Path) -> None:
     assert report["settings"]["seeds"] == [1, 2]
     evaluated = ["evaluate", "--task", "classify", "--checkpoint", out, "--device", "cpu"]
     data = ["--data", files / "dev.tsv"]
+    assert refusal("evaluate", "--checkpoint", out, *data).endswith(
+        "score it with --task classify."
+    )
     answers = tmp_path / "answers.jsonl"
     scored = invoke(*evaluated, *data, "--json", "--predictions", answers)
     assert scored.exit_code == 0, (scored.stderr, scored.exception)
@@ -126,6 +129,15 @@ def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "give --train FILE to learn" in refusal("finetune", "--out", out)
     assert "has no fine-tuning run" in refusal("finetune", "--out", out, "--resume")
+
+
+def test_a_mistake_in_a_divided_file_names_the_file(files: Path, tmp_path: Path) -> None:
+    assert invoke(*words(files, tmp_path / "a")).exit_code == 0
+    other = tmp_path / "other.tsv"
+    other.write_text("sentence\tlabel\n" + "It rained\twet\nThe sun shone\tdry\n" * 20)
+    line = ["--train", other, "--held-out", "0.5", "--checkpoint", tmp_path / "a", *QUICK]
+    sentence = refusal("finetune", *line, "--out", tmp_path / "b")
+    assert f"'{other}' has the label" in sentence
 
 
 @pytest.mark.parametrize(("more", "start"), cases("mistakes_of_evaluate"))

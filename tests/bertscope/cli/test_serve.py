@@ -158,7 +158,7 @@ def test_a_class_reaches_the_app_and_its_links_are_printed(
     key = started.environment["BERTSCOPE_CLASS_KEY"]
     assert result.stdout.count(key) == 1, "a key that is made is told once"
     assert len(key) == 14
-    assert "http://bert.example.org:8501/class\n" in result.stdout
+    assert "http://bert.example.org:8501/class#key=four%20%26%20words\n" in result.stdout
     assert "http://bert.example.org:8501/lessons#key=four%20%26%20words\n" in result.stdout
     assert started.environment["BERTSCOPE_URL"] == "http://bert.example.org:8501"
     assert runner.invoke(app, words).exit_code == 0

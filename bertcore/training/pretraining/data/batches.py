@@ -86,7 +86,9 @@ class Batch:
 
     def take(self, rows: slice | None) -> "Batch":
         """Return some of the rows, as a part of this batch; None: all of them."""
-        return self if rows is None else replace(self, tensors=_rows_of(self.tensors, rows))
+        if rows is None:
+            return self
+        return replace(self, tensors={name: tensor[rows] for name, tensor in self.tensors.items()})
 
     def to(self, device: torch.device, *, keep_mask: bool = False) -> dict[str, Tensor]:
         """Return the tensors on a device, with the totals as float32 scalars.
@@ -102,10 +104,6 @@ class Batch:
         for name, total in (("masked", self.totals.divisor), ("pairs", pairs), ("tokens", tokens)):
             moved[f"total_{name}"] = torch.tensor(float(total), device=device)
         return moved
-
-
-def _rows_of(tensors: Mapping[str, Tensor], rows: slice) -> dict[str, Tensor]:
-    return {name: tensor[rows] for name, tensor in tensors.items()}
 
 
 class BatchSource(NamedTuple):

@@ -12,10 +12,11 @@ import pytest
 from app.server import policy as policies
 from app.server import visits
 from app.shell.uploads import on_disk
-from app.shell.uploads.on_disk import Copy
+from app.shell.uploads.on_disk import Copy, named
 from bertcore.analysis.bias import read_crows_pairs
 from bertcore.base.limited_process import Fault, LimitedProcess
 from bertcore.data.guess import guess
+from bertcore.data.texts import shown_name
 from bertcore.training.tasks.read import survey
 from tests.support.closed import closed
 
@@ -135,3 +136,10 @@ def test_a_fault_of_a_reader_is_logged_without_words(caplog: pytest.LogCaptureFi
         copy.apart(survey, "classify", columns="a secret")  # type: ignore[arg-type]
     assert "read.py" in caplog.text
     assert "secret" not in caplog.text
+
+
+def test_a_sentence_on_a_copy_names_what_the_visitor_sees(tmp_path: Path) -> None:
+    said = "'copy' has x; say what it is with --label-map x=LABEL, or leave it out ({})."
+    seen = "a.csv has x; say what it is with “Labels of the file” x=LABEL, or leave it out ({})."
+    shown = seen.format("the switch on this page").replace("a.csv", shown_name("a.csv"))
+    assert named(said.format("--skip-bad-rows"), tmp_path / "copy", "a.csv") == shown

@@ -109,7 +109,7 @@ def test_wrong_checkpoints_are_refused(tiny: Path, tmp_path: Path) -> None:
         open_task_model(folder, task="multilabel")
     # Labels of 0 and 1 are compared with its score (test_file_labels).
     assert open_task_model(folder, task="classify", device="cpu").task.name == "regress"
-    with pytest.raises(ValueError, match="not for the task 'qa'"):
+    with pytest.raises(ValueError, match=r"not for the task 'qa'\. Its own is 'regress'\."):
         open_task_model(folder, task="qa")
     for labels, match in ((("one",), "at least two"), (tuple(map(str, range(2000))), "no more")):
         with pytest.raises(ValueError, match=match):

@@ -222,6 +222,15 @@ def test_label2id_against_id2label_is_said(tmp_path: Path) -> None:
     assert "label2id ('no', 'yes') but no id2label" in open_task_model(alone).notes[0]
 
 
+def test_names_that_are_too_few_are_said_where_they_are_not_used(tmp_path: Path) -> None:
+    names = {"id2label": {"0": "no", "1": "yes"}, "label2id": None}
+    opened = open_task_model(edited(tmp_path, ("a", "b", "c"), **names), device="cpu")
+    assert opened.labels == ("LABEL_0", "LABEL_1", "LABEL_2")
+    (note,) = opened.notes
+    assert "names 2 labels but the head has 3 outputs: they are called LABEL_0, LABEL_1" in note
+    assert not open_task_model(edited(tmp_path / "b", ("no", "yes")), device="cpu").notes
+
+
 # ---- another order ----
 
 ANSWERS = {"film": (9.0, 0.0, 0.0), "cat": (0.0, 9.0, 0.0), "fish": (0.0, 0.0, 9.0)}
