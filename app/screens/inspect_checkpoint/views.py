@@ -16,6 +16,7 @@ from bertcore.analysis.attribution import (
     FileWords,
     LabelAnswer,
     LabelsAnswer,
+    RowWords,
     ScoreAnswer,
     ScoreTarget,
     SpanAnswers,
@@ -683,6 +684,14 @@ def means_table(explained: FileWords) -> pd.DataFrame:
     of_group = max(1, MOST_WORDS // table["group"].nunique())
     table["is_drawn"] &= place.reindex(table.index, fill_value=0) < of_group
     return table.sort_values("group", kind="stable", ignore_index=True)
+
+
+def rows_table(explained: FileWords) -> pd.DataFrame:
+    """Return a row for each word of each row of the file, for `bertscope evaluate`."""
+    lists = ["words", "text_ids", "attributions"]
+    table = pd.DataFrame(explained.rows, columns=RowWords._fields)
+    table = table.explode(lists, ignore_index=True).infer_objects()
+    return table.rename(columns=dict(zip(lists, ("word", "text", "attribution"), strict=True)))
 
 
 FILE_WORDS = View(
