@@ -162,7 +162,7 @@ class Tokenizer:
         if len(surplus) > max(MIN_SURPLUS, num_rows // 100):
             raise ValueError(
                 f"the tokenizer has {self.vocab_size} pieces but the network has {num_rows} token "
-                "embeddings. Use the vocab.txt that belongs to this checkpoint."
+                "embeddings. Use its own tokenizer; for tokens you added, resize_token_embeddings."
             )
         before, _, after, _ = self.template(is_pair=False)
         added = [token_id for token_id, _ in (*before, *after)]

@@ -90,6 +90,7 @@ def test_a_vocabulary_that_is_much_larger_than_the_table(folder: Path) -> None:
     with (folder / "vocab.txt").open("a") as file:
         file.writelines(f"surplus{i}\n" for i in range(9))
     refused(folder, "158 pieces but the network has 149 token embeddings")
+    refused(folder, "for tokens you added, resize_token_embeddings")
 
 
 def test_labels_are_told_and_held_against_the_head(folder: Path) -> None:
