@@ -272,7 +272,7 @@ class Words(Chart):
             placed = token_flow.place([words[i] for i in places], [numbers[i] for i in places])
             boxes += [replace(box, line=box.line + below) for box in placed]
         filled = np.nan_to_num(values)
-        shades = theme.around_zero(max(np.abs(filled).max(initial=0.0), 1e-9), self.is_dark)
+        shades = theme.around_zero(np.abs(filled).max(initial=10.0**-self.digits), self.is_dark)
         marker = {
             "color": filled,
             "colorscale": shades.scale,

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from app.plots import theme
-from app.plots.charts import Bars, Boxes, Chart, Intervals, Lines
+from app.plots.charts import Bars, Boxes, Chart, Intervals, Lines, Words
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 FRAME = pd.DataFrame(
@@ -83,3 +83,11 @@ def test_each_group_has_its_bars_and_the_accent() -> None:
     first, second = chart.draw(FRAME).traces
     assert [*first["x"], *second["x"]] == FRAME.p.tolist()
     assert second["marker"]["color"] == [theme.SEGMENT_A, theme.ACCENT]
+
+
+def test_words_whose_number_reads_zero_are_pale() -> None:
+    chart = Words(value="p", digits=2, scale_title="p")
+    for largest, end in ((0.00004, 0.01), (0.5, 0.5)):
+        frame = pd.DataFrame({"word": ["a", "b"], "p": [largest, -largest / 2]})
+        (drawn,) = chart.draw(frame).plotly().data
+        assert (drawn.marker.cmin, drawn.marker.cmax) == (-end, end)
