@@ -70,6 +70,7 @@ class Field(Generic[T]):
         options: Sequence[Any] | None = None,
         low: float | None = None,
         high: float | None = None,
+        names: Sequence[str] = (),
         follows_default: bool = True,
     ) -> str:
         """Return the key of the widget, its value set from the session, the address or the default.
@@ -80,6 +81,8 @@ class Field(Generic[T]):
             default: Replaces the field's own, if it depends on the text or the checkpoint.
             options: Likewise; other values are discarded.
             low, high: Numbers are clipped to them.
+            names: What the options are called, if that depends on the text: the browser keeps the
+                name that it shows until the widget is written.
             follows_default: Whether a default that nobody chose gives way to a new one. Not for a
                 box of text: a visitor may be typing into it.
         """
@@ -102,10 +105,10 @@ class Field(Generic[T]):
             candidates.append(_parse(st.query_params.get_all(url), default, options))
         chosen = _first_valid([*candidates, default], default, options, low, high)
         # A widget of the same key on another page, or a slider with other bounds, is a new one to
-        # Streamlit, and empty unless written; writing to a live one would overwrite what is being
-        # typed, so only if it must change.
+        # Streamlit, and empty unless written; a list whose options have other names shows the old
+        # one. Writing to a live one would overwrite what is being typed, so only if it must change.
         pages = st.session_state.setdefault(_PAGES, {})
-        page, last_page = (page_hash(), low, high), pages.get(name)
+        page, last_page = (page_hash(), low, high, *names), pages.get(name)
         if page != last_page or name not in st.session_state or st.session_state[name] != chosen:
             st.session_state[name] = chosen
         pages[name] = page

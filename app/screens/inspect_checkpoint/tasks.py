@@ -186,14 +186,14 @@ class BarsView(TaskView):
         st.header(tr(self.told, answer=self.in_words(answer, None)), anchor=False)
         first = [PREDICTED] if self.field is LABEL else []
         options = [*first, *range(len(names))]
-        key = self.field.key(options=options)
-        number = answer.best if self.field.value == PREDICTED else self.field.value
-        show(ANSWER, task.page, *task.texts, drawn={"explained": number})
 
         def name(number: int) -> str:
             is_best = number == PREDICTED
             return tr(self.best, name=names[answer.best]) if is_best else names[number]
 
+        key = self.field.key(options=options, names=[name(option) for option in options])
+        number = answer.best if self.field.value == PREDICTED else self.field.value
+        show(ANSWER, task.page, *task.texts, drawn={"explained": number})
         menu.selectbox(tr(self.explain), options, format_func=name, key=key, width=400)
         return ExplainedTarget(self.target(answer, number))
 
@@ -420,24 +420,24 @@ class TagView(TaskView):
         labels = [shorten_middle(label) for label in answer.labels]
         tagged = [place for place in places if answer.labels[answer.tag(place)] != "O"]
         usual = (tagged or places)[0]
-        options, numbers = [PREDICTED, *places], [PREDICTED, *range(len(labels))]
-        keys = [WORD.key(options=options), LABEL.key(options=numbers)]
-        word = usual if WORD.value == PREDICTED else WORD.value
-        show(ANSWER, task.page, *task.texts, drawn={"explained": word}, on_select=_pick)
+        numbers = [PREDICTED, *range(len(labels))]
 
         def name(place: int) -> str:
-            place = usual if place == PREDICTED else place
             p = percent(float(answer.probabilities[place].max()))
             return f"{shorten_middle(words[place].text)}: {labels[answer.tag(place)]}, {p}"
 
-        row = st.container(horizontal=True, vertical_alignment="bottom")
-        row.selectbox(tr("Explain the tag of"), options, format_func=name, key=keys[0], width=300)
+        names = [name(place) for place in places]
+        word_key, word = WORD.key(default=usual, options=places, names=names), WORD.value
         predicted = f"the one it has: {labels[answer.tag(word)]}"
+        label_key = LABEL.key(options=numbers, names=[predicted, *labels])
+        show(ANSWER, task.page, *task.texts, drawn={"explained": word}, on_select=_pick)
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        row.selectbox(tr("Explain the tag of"), places, format_func=name, key=word_key, width=300)
         row.selectbox(
             tr("Explain the label"),
             numbers,
             format_func=lambda i: predicted if i == PREDICTED else labels[i],
-            key=keys[1],
+            key=label_key,
             width=300,
         )
         label = answer.tag(word) if LABEL.value == PREDICTED else LABEL.value

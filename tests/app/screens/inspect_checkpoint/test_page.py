@@ -136,6 +136,21 @@ def test_the_tag_of_a_chosen_word(opened):
     opened("tag", inspect_word="99", inspect_label="x")  # what does not exist is ignored
 
 
+@pytest.mark.parametrize("task", ["tag", "qa"])
+@pytest.mark.parametrize("word", [{}, {"inspect_word": "1", "inspect_answer": "1"}])
+def test_lists_name_what_another_text_has(task, word, opened):
+    app = opened(task, B, **word)
+    key = "inspect_word" if task == "tag" else "inspect_answer"
+    before = app.selectbox(key=key)
+    box = app.text_area(key="text_a" if task == "tag" else "text_b")
+    after = ok(box.set_value("no yes fish water").run()).selectbox(key=key)
+    assert after.value == (int(word[key]) if word else after.value) == before.value
+    assert not {*after.options} & {*before.options}
+    # The browser shows the name it has unless another is sent.
+    assert after.proto.set_value
+    assert after.proto.raw_value in after.options
+
+
 def test_no_answer_is_told_where_it_is_the_most_probable(tmp_path, opened, core):
     heads = set()
     for seed in range(8):
