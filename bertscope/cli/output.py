@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,8 +16,12 @@ from bertcore.base.control_characters import escaped
 from bertcore.base.json_data import plain_data
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+LEAST_LETTERS = 10
+"""Of a cell in a line, if it has so many; else a table is printed in parts."""
 
 
 def make_table(
@@ -96,10 +101,30 @@ def print_table(table: Table) -> None:
 
     console = Console()
     with console.capture() as captured:
-        console.print(table)
+        for part in _parts(table, console):
+            console.print(part)
     encoding = sys.stdout.encoding or "utf-8"
     text = captured.get().encode(encoding, "backslashreplace").decode(encoding)
     typer.echo(text, nl=False)
+
+
+def _parts(table: Table, console: Console) -> list[Table]:
+    """Return a table, or several with its first column if a line has no room for all of them."""
+    from rich.measure import measure_renderables
+
+    parts, widths = [copy(table)], [1]  # of its edge, and of the columns of a part
+    parts[0].columns = []
+    for column in table.columns:
+        cells = [column.header, *column.cells]
+        letters = measure_renderables(console, console.options, cells).maximum
+        width = min(letters, LEAST_LETTERS) + 3
+        if sum(widths) + width > console.width and len(widths) > 2:
+            parts.append(copy(table))
+            parts[-1].title, parts[-1].columns = None, parts[0].columns[:1]
+            widths = widths[:2]
+        parts[-1].columns.append(column)
+        widths.append(width)
+    return parts
 
 
 def print_json(value: object) -> None:

@@ -6,13 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from bertcore import Bert
 from bertcore.analysis import layer_predictions, pair_answer, score_candidates
 from bertcore.model.network import ALL_HEADS
 from tests.support.cases import cases
-from tests.support.command_line import invoke, refusal, succeed
+from tests.support.command_line import invoke, refusal, runner, succeed
 from tests.support.tiny import tiny_bert
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -132,3 +133,21 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(
 @pytest.mark.parametrize("command", [("show", "next-sentence", A, B), ("loss", "a [MASK]")])
 def test_a_checkpoint_without_the_head_says_so(headless: Path, command: tuple[str, ...]) -> None:
     assert "head" in refusal(*command, "--checkpoint", headless)
+
+
+@pytest.mark.parametrize(("width", "num_parts"), [(80, 4), (120, 2), (300, 1)])
+def test_a_table_wider_than_the_terminal_is_printed_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, num_parts: int
+) -> None:
+    monkeypatch.setitem(runner.env, "COLUMNS", str(width))
+    command = ("show", "inspect-answer", "The river", "--checkpoint", "pos")
+    lines = succeed(*command).splitlines()
+    succeed(*command, "--csv", tmp_path / "all.csv")
+    table = pd.read_csv(tmp_path / "all.csv")
+    assert max(map(len, lines)) <= width
+    words = [line.split() for line in lines if line.split()]
+    headers = [names for names in words if names[0] == "word"]
+    assert len(headers) == num_parts
+    assert ["word", *(name for names in headers for name in names[1:])] == [*table.columns]
+    river = [cell for cells in words if cells[0] == "river" for cell in cells[1:]]
+    assert river == [table.tag[1], *(f"{p:.4g}" for p in table.iloc[1, 2:])]
