@@ -186,6 +186,15 @@ class LoadReport(TensorReport):
         lines = [each.sentence for each in self.findings if not kinds or each.kind in kinds]
         return lines if kinds else [*lines, f"Fingerprint: {self.fingerprint}."]
 
+    def check_finite(self) -> None:
+        """Refuse weights with which nothing can be trained; ValueError if some are not finite."""
+        if self.not_finite:
+            raise ValueError(
+                f"the checkpoint {self.source!r} has NaN or infinity in its weights "
+                f"({_some(self.not_finite)}), so nothing can be trained with it. Open an "
+                "earlier step of the run that saved it, or another checkpoint."
+            )
+
     def file_remarks(self) -> list[str]:
         """Return what stands out: missing, renamed, split, tied, broken or odd parts."""
         return [each.sentence for each in self.findings if each.severity != "fact"]

@@ -412,12 +412,11 @@ def open_models(
 
 
 def _teacher(settings: Settings) -> TaskModel:
-    return open_task_model(
-        str(settings.teacher),
-        task=settings.task,
-        device="cpu",
-        allow_pickle=settings.allow_pickle,
-    )
+    source, allow_pickle = str(settings.teacher), settings.allow_pickle
+    bert = load(source, device="cpu", allow_pickle=allow_pickle)
+    if bert.report is not None:
+        bert.report.check_finite()
+    return open_task_model(source, task=settings.task, bert=bert, allow_pickle=allow_pickle)
 
 
 def resume_experiment(folder: Path) -> Experiment:

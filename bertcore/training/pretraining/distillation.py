@@ -24,7 +24,6 @@ from bertcore.training.distillation import (
     start_projection,
 )
 from bertcore.training.pretraining.loss import Inputs, Losses, fastest, loss_of_hidden, reported
-from bertcore.training.pretraining.starting_weights import check_finite
 
 
 class Teacher(NamedTuple):
@@ -171,7 +170,8 @@ def check_teacher(
             f"the teacher {bert.name!r} has no second segment, so it cannot read pairs. Use "
             "--objective mlm."
         )
-    check_finite(bert)
+    if bert.report is not None:
+        bert.report.check_finite()
     teacher.losses.check_shapes(student, bert.config)
 
 

@@ -199,17 +199,8 @@ def check_start(bert: Model) -> None:
             "tokenizer's size first (resize_token_embeddings in transformers), or start from "
             "another checkpoint."
         )
-    check_finite(bert)
-
-
-def check_finite(bert: Model) -> None:
-    """Reject a checkpoint with weights that are not finite; ValueError if it has some."""
-    if bert.report is not None and bert.report.not_finite:
-        names = ", ".join(bert.report.not_finite[:3])
-        raise ValueError(
-            f"the checkpoint {bert.name!r} has weights that are not finite ({names}), so no run "
-            "can use it. Choose another."
-        )
+    if bert.report is not None:
+        bert.report.check_finite()
 
 
 def keep(bert: Bert, folder: Path) -> None:

@@ -206,7 +206,7 @@ def start_task_model(
 
     ValueError if the checkpoint has a head for this task with other labels or another pooling, or a
     regression of several numbers, or is not a BERT; if random weights are requested and it runs on
-    `transformers` code. RuntimeError if its files are damaged.
+    `transformers` code; if weights are not finite. RuntimeError if its files are damaged.
     """
     chosen = find_task(task, features=features, pooling=pooling)
     check_labels(chosen, labels)
@@ -233,6 +233,8 @@ def start_task_model(
                 "with the same labels, or --new-head to learn these from the start."
             )
         labels, num_outputs = stored.labels, stored.num_outputs
+    if bert.report is not None and not is_untrained:
+        bert.report.check_finite()
     module = _with_head(bert, chosen, num_outputs, generator)
     if stored is not None:
         _fill_head(module, stored, source)

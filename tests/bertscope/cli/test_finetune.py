@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.cases import cases
 from tests.support.command_line import invoke, recipe, refusal
-from tests.support.kit import pickled
+from tests.support.kit import pickled, state, store
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -70,6 +70,23 @@ def test_train_then_evaluate(files: Path, tmp_path: Path) -> None:
         "words.parquet",
     ]
     assert "95% interval" in table.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "number"), [("--checkpoint", "nan"), ("--checkpoint", "inf"), ("--teacher", "nan")]
+)
+def test_weights_that_are_not_finite_are_refused_before_training(
+    files: Path, tmp_path: Path, option: str, number: str
+) -> None:
+    source, out, name = tmp_path / "task", tmp_path / "out", "encoder.layer.0.output.dense.weight"
+    assert invoke(*words(files, source)).exit_code == 0
+    weights = state(source)
+    weights[f"bert.{name}"][0, 0] = float(number)
+    store(source, weights)
+    sentence = refusal(*words(files, out), option, source)
+    assert f"the checkpoint {str(source)!r} has NaN or infinity in its weights" in sentence
+    assert f"(bert.{name})" in sentence
+    assert not out.exists()
 
 
 def test_the_recipe_of_the_paper(files: Path, tmp_path: Path) -> None:
