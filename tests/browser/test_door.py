@@ -264,3 +264,37 @@ def test_a_text_that_was_changed_on_another_page_is_that_of_the_door(visit: Visi
     visit.write("The cat sat on the mat.")
     visit.go_to("door")
     expect(visit.page.get_by_role("textbox")).to_have_value("The cat sat on the mat.")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_long_text_ends_at_a_whole_line_and_no_room_is_kept_for_absent_bars(
+    new_visit: Callable[..., Visit], width: int
+) -> None:
+    visit = new_visit(viewport={"width": width, "height": 900})
+    visit.open("door")
+    text = ("They walked to the old house by the lake and waited there for her. " * 6)[:400]
+    visit.page.get_by_role("textbox").fill(text)
+    visit.wait_for_query("text_a", text)
+    visit.settle()
+    expect(visit.page.locator(".st-key-door section")).to_have_count(0)
+    cut = visit.page.evaluate(f"""() => {{
+      const box = ({_LIVE}).querySelector('.words'), end = box.getBoundingClientRect().bottom;
+      return {{
+        words: [...box.querySelectorAll('button')].map(word => word.getBoundingClientRect())
+          .filter(word => word.top < end - 3 && word.bottom > end + 3).length,
+        isScrolled: box.scrollHeight > box.clientHeight,
+      }};
+    }}""")
+    assert cut == {"words": 0, "isScrolled": True}
+    lines = visit.page.evaluate(f"""() => {{
+      const area = ({_LIVE}).querySelector('textarea'), style = getComputedStyle(area);
+      const room = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
+      return [room, area.clientHeight / parseFloat(style.lineHeight)];
+    }}""")
+    assert lines == [0, 5]
+    gap = visit.page.evaluate(f"""() => {{
+      const [by, way] = ['.by', 'nav'].map(part => ({_LIVE}).querySelector(part));
+      return way.getBoundingClientRect().top - by.getBoundingClientRect().bottom;
+    }}""")
+    assert gap < 40
+    visit.check()
