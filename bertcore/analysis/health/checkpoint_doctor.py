@@ -24,6 +24,7 @@ from bertcore.analysis.health.vocabulary_fit import (
     strange_ids,
     whole_words,
 )
+from bertcore.model.architecture.families import MEAN
 from bertcore.model.model import Model
 from bertcore.model.trace import Trace
 
@@ -135,9 +136,9 @@ VERDICTS = {
     "trained": "Nothing here looks untrained or collapsed.",
     "random": "The weights look freshly initialised: this checkpoint was not trained, or its "
     "weights were not loaded before it was saved. Its views show nothing meaningful.",
-    "collapsed": "The encoder looks collapsed: it gives every sentence the same vector. Training "
-    "went wrong (often a learning rate that is too high); go back to an earlier "
-    "checkpoint.",
+    "collapsed": "The encoder looks collapsed: what is read of it is one vector for every "
+    "sentence, or for every token of a sentence. Training went wrong (often a learning rate that "
+    "is too high); go back to an earlier checkpoint.",
     "vocabulary": "The vocabulary does not look like the one that these weights were trained with "
     "(or they were hardly trained), so every text reaches them as other words. Copy the "
     "tokenizer's files (vocab.txt or tokenizer.json) from the source of the weights.",
@@ -189,9 +190,10 @@ def examine(
     traces = [bert.trace(text) for text in texts]
     is_causal = config.family.is_causal
     entropies = np.mean([_entropies(trace, is_causal) for trace in traces], axis=0)
-    attention = _attention(entropies, is_causal, config.family.attention_note)
     states = [trace.hidden_states[-1].float() for trace in traces]
-    cls, tokens = _cls(states, *_summary_token(bert, traces[0])), _tokens(states)
+    read = _read_by_heads(bert)
+    cls = _cls(states, *_summary_token(bert, traces[0]), is_read="[CLS]" in read)
+    tokens = _tokens(states, is_read="tokens" in read)
     guesses = _guesses(bert, plain)
     spelling = spelling_gap(bert.module.token_table, bert.tokenizer.vocab)
     vocabulary = _vocabulary(bert, spelling, guesses.is_healthy and not math.isnan(guesses.value))
@@ -206,6 +208,9 @@ def examine(
         verdict = "guesses" if vocabulary.is_healthy else "vocabulary"
     elif not vocabulary.is_healthy:
         verdict = "pieces" if spelling.is_positive else "vocabulary"
+    attention = _attention(
+        entropies, is_causal, config.family.attention_note, verdict in {"random", "guesses"}
+    )
     findings = weights, attention, cls, tokens, vocabulary, guesses
     return Diagnosis(verdict, findings, matrices, entropies)
 
@@ -306,7 +311,9 @@ def _entropies(trace: Trace, is_causal: bool) -> NDArray[np.float32]:
     return result
 
 
-def _attention(entropies: NDArray[np.float32], is_causal: bool, note: str) -> Finding:
+def _attention(
+    entropies: NDArray[np.float32], is_causal: bool, note: str, is_untrained: bool
+) -> Finding:
     even = int((entropies >= UNIFORM).sum())
     mean = float(entropies.mean())
     healthy = even < MOST_HEADS * entropies.size
@@ -315,13 +322,30 @@ def _attention(entropies: NDArray[np.float32], is_causal: bool, note: str) -> Fi
         f"{'earlier ' if is_causal else ''}tokens (entropy of at least {UNIFORM:.0%} of the "
         f"maximum; {mean:.0%} on average). "
     )
-    text += (
-        "A few even heads are normal."
-        if healthy
-        else "Nearly all heads being even is typical of untrained weights: queries and keys carry "
-        "no information yet."
-    )
+    if healthy:
+        text += "A few even heads are normal."
+    elif is_untrained:
+        text += "That is typical of untrained weights: queries and keys carry no information yet."
+    else:
+        text += "Each token reads about the mean of them: hardly a head picks any out."
     return Finding("attention", mean, healthy and not note, f"{text} {note}".rstrip())
+
+
+def _read_by_heads(bert: Model) -> set[str]:
+    """Return which states the heads read: "[CLS]", "tokens" or both.
+
+    That of fine-tuning counts alone, as those of pretraining are no longer used beside it. Without
+    any it is the pooler's, or those of the tokens.
+    """
+    task = bert.report.task if bert.report else None
+    if task and task.kind:
+        reads_tokens = task.kind in {"token", "span"} or task.pooling == MEAN
+        return {"tokens"} if reads_tokens else {"[CLS]"}
+    heads = bert.capabilities
+    read = {"[CLS]"} if heads & {"nsp", "sop"} else set()
+    if heads & {"mlm", "next", "replaced"}:
+        read.add("tokens")
+    return read or ({"[CLS]"} if "pooler" in heads else {"tokens"})
 
 
 def _summary_token(bert: Model, trace: Trace) -> tuple[int, str]:
@@ -339,33 +363,36 @@ def _summary_token(bert: Model, trace: Trace) -> tuple[int, str]:
     return (0 if place == 0 else place - trace.num_tokens), trace.tokens[place]
 
 
-def _cls(states: Sequence[Tensor], place: int, name: str) -> Finding:
+def _cls(states: Sequence[Tensor], place: int, name: str, *, is_read: bool) -> Finding:
     cosine = _mean_cosine(torch.stack([state[place] for state in states]))
-    healthy = cosine < COLLAPSED
+    is_one = cosine >= COLLAPSED
     text = (
         f"{name}: its last state has a mean cosine of {cosine:.4f} over {len(states)} dissimilar "
         "sentences. "
     )
-    if not healthy:
-        text += (
-            "That is one vector for all of them, so whatever is read from it is the same for any "
-            "text."
+    if is_one:
+        text += "That is one vector for all of them, " + (
+            "so whatever is read from it is the same for any text."
+            if is_read
+            else "but no head of this checkpoint reads it."
         )
     elif cosine > HIGH:
         text += f"That is high, but below {COLLAPSED} it still tells sentences apart."
     else:
         text += "It tells sentences apart."
-    return Finding("[CLS]", cosine, healthy, text)
+    return Finding("[CLS]", cosine, not (is_one and is_read), text)
 
 
-def _tokens(states: Sequence[Tensor]) -> Finding:
+def _tokens(states: Sequence[Tensor], *, is_read: bool) -> Finding:
     cosine = float(np.mean([_mean_cosine(state) for state in states]))
-    healthy = cosine < COLLAPSED
+    is_one = cosine >= COLLAPSED
     text = (
         f"Tokens: the last states of the tokens of one sentence have a mean cosine of {cosine:.3f}"
     )
-    text += "." if healthy else ": all tokens have become one."
-    return Finding("tokens", cosine, healthy, text)
+    if is_one:
+        text += ": all tokens have become one"
+        text += "" if is_read else ", but no head of this checkpoint reads them"
+    return Finding("tokens", cosine, not (is_one and is_read), f"{text}.")
 
 
 def _vocabulary(bert: Model, gap: Gap, guesses_well: bool) -> Finding:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from bertcore.analysis.health.checkpoint_doctor import PROBE_TEXTS, Diagnosis, s
 from bertcore.model.network import Network
 from bertcore.model.network.initialize import initialize
 from tests.support.exhaustive import all_but
+from tests.support.rigged_models import random_model
 from tests.support.tiny import tiny_bert, tiny_config, tiny_tokenizer
 
 
@@ -80,6 +82,7 @@ def test_a_fresh_network_is_random(seed: int) -> None:
     assert "look freshly initialised" in text
     assert "36 of 36 matrices" in text
     assert "48 of 48 heads spread theirs evenly" in text
+    assert "typical of untrained weights" in text
     assert of(found, "weights") == pytest.approx(1, abs=0.03)
     assert of(found, "attention") == pytest.approx(1, abs=0.01)
 
@@ -102,6 +105,65 @@ def test_a_collapsed_encoder_is_called_collapsed() -> None:
     assert "one vector for all of them" in " ".join(found.sentences())
     assert of(found, "[CLS]") > 0.9995
     assert of(found, "weights") == pytest.approx(of(examine(default()), "weights"))
+
+
+TEXTS = ("the river bank was steep", "she went to shop", "paris is capital of france", "fish milk")
+
+
+@torch.no_grad()
+def collapse(network: Network, sign: str) -> None:
+    """Give the weights a trained spectrum, and make one sign's last states equal.
+
+    "[CLS]": no token reads another, so [CLS] is the same in all texts. "tokens": each is the mean
+    of its text.
+    """
+    generator = torch.Generator().manual_seed(5)
+    del network.layers[1:]
+    network.config = replace(network.config, num_hidden_layers=1)
+    (layer,) = network.layers
+    attention, feed_forward = layer.attention, layer.feed_forward
+    for name, matrix in layer.named_parameters():
+        if matrix.dim() == 2:
+            left, right = (torch.randn(size, generator=generator) for size in matrix.shape)
+            matrix.add_(torch.outer(left, right), alpha=float(matrix.std()))
+        elif name.endswith("bias"):
+            matrix.zero_()
+    attention.query.weight.mul_(1e-5)
+    attention.output.weight.mul_(1e-5 if sign == "[CLS]" else 1e5)
+    feed_forward.output.weight.mul_(1e-5)
+
+
+HEADS = {"pretraining": {"[CLS]", "tokens"}, "mlm": {"tokens"}, "replaced": {"tokens"}}
+HEADS |= {"tag": {"tokens"}, "qa": {"tokens"}, "classify": {"[CLS]"}, "nsp": {"[CLS]"}}
+HEADS |= {"pooler": {"[CLS]"}, "none": {"tokens"}}
+
+
+@pytest.mark.parametrize("sign", ["[CLS]", "tokens"])
+@pytest.mark.parametrize("heads", HEADS)
+def test_the_verdict_hangs_on_what_the_heads_read(heads: str, sign: str, tmp_path: Path) -> None:
+    if heads in {"tag", "qa", "classify"}:
+        model = random_model(heads)
+        collapse(model.module.network, sign)
+        bert = bertcore.load(model.save(tmp_path / "model"), device="cpu")
+    else:
+        names = {"pretraining": {"pooler", "mlm", "nsp"}, "nsp": {"pooler", "nsp"}, "none": set()}
+        bert = tiny_bert(heads=frozenset(names.get(heads, {heads})))
+        collapse(bert.module, sign)
+    found = examine(bert, TEXTS)
+    other = "tokens" if sign == "[CLS]" else "[CLS]"
+    assert of(found, sign) > 0.99999
+    assert of(found, other) < 0.99
+    assert (found.verdict == "collapsed") == (sign in HEADS[heads])
+    healthy = {one.sign: one.is_healthy for one in found.findings}
+    assert healthy[sign] == (sign not in HEADS[heads])
+    assert healthy[other]
+    text = " ".join(found.sentences())
+    assert ("no head of this checkpoint reads" in text) == (sign not in HEADS[heads])
+    if "mlm" not in bert.capabilities:
+        assert (found.verdict == "trained") == (sign not in HEADS[heads])
+        # All heads attend evenly, but nothing else is as in a fresh network.
+        assert "4 of 4 heads spread theirs evenly" in text
+        assert "untrained weights" not in text
 
 
 def test_the_shipped_causal_checkpoint_is_trained_and_read_at_its_last_token() -> None:
