@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, TypeVar, cast
 from zipfile import BadZipFile, ZipFile
 
-import charset_normalizer
-
 # ---- packed or not ----
 
 SUFFIXES = (".xz", ".gz", ".bz2", ".zip")
@@ -335,6 +333,8 @@ def _by_sample(sample: bytes, path: Path) -> Encoding:
 
 def _guess(sample: bytes, path: Path, names: Sequence[str]) -> Encoding:
     """Return the likeliest encoding; ValueError if the text would not be one in any."""
+    import charset_normalizer  # which the commands on a text do without
+
     matches = charset_normalizer.from_bytes(sample, cp_isolation=[*names], enable_fallback=False)
     likely = {
         name: match.coherence
