@@ -14,7 +14,7 @@ MAX_MEGABYTES = 300
 def show_notes(notes: Sequence[str]) -> None:
     """Write how a file was read, but for its dialect, which is told where the file is chosen."""
     for note in notes:
-        if " is read with " not in note:
+        if " is read as " not in note:
             st.caption(plain(note))
 
 

@@ -27,11 +27,11 @@ class Delimiters(NamedTuple):
     """"" where quotation marks are text."""
 
     def describe(self) -> str:
-        """Return what stands between cells, and what is unusual about their quotes."""
+        """Return how they part cells: "a table with tabs between cells", "one column"."""
         if self.separator == ONE_COLUMN:
             return "one column"
-        said = f"{SEPARATORS.get(self.separator, repr(self.separator))} between cells"
-        return said + (", single quotes around them" if self.quote == "'" else "")
+        said = f"a table with {SEPARATORS.get(self.separator, repr(self.separator))} between cells"
+        return said + (" and single quotes around them" if self.quote == "'" else "")
 
 
 class Record(NamedTuple):

@@ -208,7 +208,7 @@ class Table:
     first: tuple[Sequence[Any], ...] = ()
     """Cells of the first rows; at most FIRST and FIRST_CELLS."""
     dialect: str = ""
-    """How the file becomes rows and columns: "semicolons between cells, no names of columns"."""
+    """How the file becomes rows and columns: "one column, without names of columns, UTF-8"."""
     _used: list[int] = field(default_factory=list)
 
     def use(self, *places: int) -> None:
@@ -326,7 +326,7 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
         columns = columns if names else [*map(str, range(1, (width or len(columns)) + 1))]
     check_width(len(columns), repr(str(path)))
     has_names = names or is_named
-    header = [] if has_names else ["no names of columns"]
+    header = [] if has_names else ["without names of columns"]
     dialect = ", ".join([source.form, *header, source.encoding.title])
     # In the others, a character 0 is written as such, and not the trace of a damage.
     is_text = source.form not in ("JSON", "JSON lines", "Parquet", "Arrow")
@@ -357,7 +357,7 @@ def _table(source: _Source, path: Path, bad_rows: BadRows, has_header: HasHeader
 
     if source.encoding.is_guessed or not source.is_usual:
         wrong = " If letters are wrong, save it as UTF-8." * source.encoding.is_guessed
-        bad_rows.note(f"{path.name!r} is read with {dialect}.{wrong}")
+        bad_rows.note(f"{path.name!r} is read as {dialect}.{wrong}")
     first_rows = tuple(cells for cells in body[names:] if not width or len(cells) == width)
     return Table(tuple(columns), rows(), has_names, first_rows, dialect, used)
 
@@ -391,7 +391,7 @@ def _text_source(text: TextIO, path: Path, encoding: Encoding) -> _Source:
     marks = Delimiters(named[1], '"') if named else find_marks(start, kind)
     labelled = {"lines of fastText": _FAST_TEXT} if start[0].startswith("__label__") else {}
     if marks.separator == ONE_COLUMN and _are_labelled(start):
-        labelled = labelled or {"a label before each text": _LABEL_FIRST}
+        labelled = labelled or {"texts with a label before each": _LABEL_FIRST}
     for form, pattern in labelled.items():
         cells = map(partial(_label_first, pattern), lines)
         return _Source(cells, form, False, encoding, width=2, has_names=False)

@@ -159,7 +159,7 @@ def choose_file(view: TaskView, source: str, labels: tuple[str, ...]) -> Labelle
             box.refuse(error)
         raise
     if upload is not None and dialect:
-        st.caption(plain(f"{shorten_middle(name, 60)} is read with {dialect}."))
+        st.caption(plain(f"{shorten_middle(name, 60)} is read as {dialect}."))
     columns = _columns(view, names, view.joint_columns(names, labels))
     if labels:
         columns = replace(columns, label_map=choose_label_map(LABEL_MAP))

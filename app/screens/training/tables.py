@@ -99,7 +99,7 @@ def look(file: TableFile, slot: str) -> Guess | None:
                 _box(slot).refuse(error)
             raise
         if guessed.dialect and file.path not in shipped_tables().values():
-            st.caption(plain(f"{file.name} is read with {guessed.dialect}."))
+            st.caption(plain(f"{file.name} is read as {guessed.dialect}."))
         return guessed
     return None
 

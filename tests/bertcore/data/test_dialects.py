@@ -107,6 +107,33 @@ def test_a_dialect_is_read_as_by_pandas(kind: str, tmp_path: Path) -> None:
     assert (guessed.task, guessed.chosen) == ("classify", Columns(text="text", label="label"))
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "dialect"),
+    [
+        ("a.jsonl", '{"text": "no", "label": "b"}\n' * 3, "JSON lines"),
+        (
+            "a.txt",
+            "no;b\nyes;a\n",
+            "a table with semicolons between cells, without names of columns",
+        ),
+        ("b.txt", "she went\nit rained\n", "one column, without names of columns"),
+    ],
+)
+def test_how_a_file_is_read_is_told(name: str, content: str, dialect: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    bad_rows = BadRows()
+    with open_table(tmp_path / name, bad_rows, has_header=lambda cells: False) as table:
+        assert table.dialect == f"{dialect}, UTF-8"
+        list(table.rows)
+    is_told = [] if name == "a.jsonl" else [f"{name!r} is read as {dialect}, UTF-8."]
+    assert bad_rows.notes() == is_told
+
+
+def test_single_quotes_are_told() -> None:
+    told = "a table with pipes between cells and single quotes around them"
+    assert Delimiters("|", "'").describe() == told
+
+
 def examples(path: Path, task: str = "classify", **columns: Any) -> list[TextExample]:
     return list(find_task(task).read(path, columns=Columns(**columns), bad_rows=BadRows()))
 
@@ -264,7 +291,7 @@ def test_a_label_before_each_text(tmp_path: Path) -> None:
     labels += [("What films has he made?", "ENTY:cremat")]
     assert [(one.text, one.answer) for one in examples(path)] == labels * 3
     assert guess(path).task == "classify"
-    assert guess(path).dialect.startswith("a label before each text")
+    assert guess(path).dialect.startswith("texts with a label before each")
     path.write_text("spam: call now\nham: at noon, then\nspam: win it\nham: no\n")
     assert [one.answer for one in examples(path)] == ["spam", "ham", "spam", "ham"]
 

@@ -351,3 +351,11 @@ def test_bad_files_are_told_and_mended_by_choices(upload):
 def test_broken_files(content, upload):
     app = upload("classify", content)
     assert complaints(app if app.error else ran(app))
+
+
+def test_how_a_file_is_read_is_told_once(page, monkeypatch):
+    rows = f"text;label\n{A};good\n{B};bad\n{A};good\n"
+    app = with_file(page("classify"), monkeypatch, "mine.csv", rows.encode())
+    told = "mine.csv is read as a table with semicolons between cells, UTF-8."
+    assert told in said(app)
+    assert said(ok(ran(app))).count("is read as") == 1
