@@ -1,4 +1,4 @@
-"""What the command line does not have, and what to use instead; docs/removed.md has the reasons."""
+"""What the command line no longer has, and what to use instead; docs/removed.md has the reasons."""
 
 import re
 import tomllib
@@ -19,7 +19,7 @@ CHECKPOINTS = ("inspect", "probe")
 
 
 def instead(error: Exception) -> str | None:
-    """Return what to use instead of what a command line named; None if nothing is known.
+    """Return what to use instead of what a command line named; None if it was never there.
 
     Args:
         error: Typer's, on a command, option or word that it does not know.
@@ -27,11 +27,6 @@ def instead(error: Exception) -> str | None:
     command = getattr(getattr(error, "ctx", None), "info_name", None) or ""
     option = getattr(error, "option_name", None)
     message = str(getattr(error, "message", ""))
-    if option == "--checkpoint" and command in ("app", "bertscope"):
-        return (
-            "the app opens with the checkpoint that the variable BERTSCOPE_CHECKPOINT names: "
-            "`BERTSCOPE_CHECKPOINT=FOLDER bertscope app`. Or type the folder into its sidebar."
-        )
     if extra := re.search(r"unexpected extra argument\S* \(((\S+?)(?: .+)?)\)", message):
         option = extra[2]
         if command in CHECKPOINTS:

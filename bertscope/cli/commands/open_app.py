@@ -103,6 +103,8 @@ class Visitors:
 
     is_open: bool | None = None
     """None: the address decides."""
+    checkpoint: str = ""
+    """That opens first: a folder or zip file, a hub id, or the name of a shipped one."""
     checkpoints: Path | None = None
     training_minutes: float | None = None
     """Of a run; 0: nobody trains. None: nobody on a closed server, no limit on an open one."""
@@ -140,6 +142,7 @@ class Visitors:
         stated = {
             "BERTSCOPE_LESSONS": str(self.lessons.resolve()) if self.lessons else "",
             "BERTSCOPE_ACCESS": {None: "", True: "open", False: "closed"}[self.is_open],
+            "BERTSCOPE_CHECKPOINT": self.checkpoint,
             "BERTSCOPE_CHECKPOINTS": str(self.checkpoints.resolve()) if self.checkpoints else "",
             "BERTSCOPE_ALLOW_TRAINING": f"{self.training_minutes:g}"
             if self.training_minutes
@@ -165,6 +168,7 @@ def open_app(
     address: str = DEFAULT_ADDRESS,
     no_browser: Annotated[bool, typer.Option("--no-browser")] = False,
     is_open: Annotated[bool | None, typer.Option("--open/--closed")] = None,
+    checkpoint: str = "",
     checkpoints: Path | None = None,
     training_minutes: Annotated[float | None, typer.Option(min=0)] = None,
     key_file: Path | None = None,
@@ -187,6 +191,8 @@ def open_app(
         no_browser: Start the server without opening a browser.
         is_open: Whether visitors may open folders of this machine and checkpoints of the hub, and
             train. Default: open on localhost, closed on any other address.
+        checkpoint: Checkpoint that opens first: a folder, a zip file, a hub id, or the name of one
+            that ships; or the variable BERTSCOPE_CHECKPOINT.
         checkpoints: Folder whose checkpoints and runs visitors of a closed server may open.
         training_minutes: Maximum minutes of a run of a closed server's visitors, who may train one
             at a time, deleted when their visit ends; in a class, a new model has at most 1,000,000
@@ -210,13 +216,15 @@ def open_app(
 
     \b
     Examples:
-      bertscope app --port 8600
+      bertscope app --checkpoint my-model
       bertscope app --address 0.0.0.0 --no-browser --checkpoints ~/course --key-file key.txt
       bertscope app --address 0.0.0.0 --no-browser --key-file key.txt --class "NLP, group 2"
       bertscope app --address 0.0.0.0 --no-browser --open
     """
+    folder = Path(checkpoint).expanduser()
     visitors = Visitors(
         is_open=is_open,
+        checkpoint=str(folder.resolve()) if checkpoint and folder.exists() else checkpoint,
         checkpoints=None if checkpoints is None else checkpoints.expanduser(),
         training_minutes=training_minutes,
         key=_key(KEY, key_file),

@@ -12,7 +12,6 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from app.server.policy import CHECKPOINT_VARIABLE
 from bertscope import app_root
 from bertscope.cli import entry
 from bertscope.cli.commands import open_app
@@ -234,13 +233,4 @@ def test_a_line_of_0_2_0_is_answered_by_a_sentence(line: str, start: str) -> Non
     result = runner.invoke(app, line.split())
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: {start}")
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("line", [["app", "--checkpoint", "my-model"], ["--checkpoint=my-model"]])
-def test_a_checkpoint_to_open_the_app_with_is_answered_by_the_variable(line: list[str]) -> None:
-    result = runner.invoke(app, line)
-    assert result.exit_code == 2
-    assert f"`{CHECKPOINT_VARIABLE}=FOLDER bertscope app`" in result.stderr
-    assert "--checkpoints" not in result.stderr
     assert result.stderr.count("\n") == 1

@@ -1,5 +1,6 @@
 """`bertscope app` for a class: what its options state to the app."""
 
+import os
 import socket
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,8 +28,8 @@ class Started:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Started:
-    for name in ("ACCESS", "CHECKPOINTS", "ALLOW_TRAINING", "KEY", "HOSTS", "NO_TRAINING"):
-        monkeypatch.delenv(f"BERTSCOPE_{name}", raising=False)
+    for name in [name for name in os.environ if name.startswith("BERTSCOPE_")]:
+        monkeypatch.delenv(name)
     made = Started()
     monkeypatch.setattr(open_app, "check_port", lambda *_: None)
     monkeypatch.setattr(open_app, "_replace_process", made)
@@ -63,6 +64,12 @@ def test_all_options_reach_the_app(started: Started, tmp_path: Path) -> None:
         "HOSTS": "a.example.org,*.b.example",
     }
     assert "the river bank" not in " ".join(started.command) + result.stdout
+
+
+@pytest.mark.parametrize(("named", "opened"), [(".", os.getcwd()), ("qa", "qa"), ("a/b", "a/b")])
+def test_the_app_opens_with_a_folder_or_name(started: Started, named: str, opened: str) -> None:
+    assert runner.invoke(app, ["app", "--checkpoint", named]).exit_code == 0
+    assert started.environment["BERTSCOPE_CHECKPOINT"] == opened
 
 
 @pytest.mark.parametrize(("words", "said"), cases("contradictions_of_app"))
