@@ -422,17 +422,20 @@ class TagView(TaskView):
         usual = (tagged or places)[0]
         numbers = [PREDICTED, *range(len(labels))]
 
-        def name(place: int) -> str:
+        names: dict[int, str] = {}
+        for number, place in enumerate(places, 1):  # numbered: the list takes equal names for one
             p = percent(float(answer.probabilities[place].max()))
-            return f"{shorten_middle(words[place].text)}: {labels[answer.tag(place)]}, {p}"
-
-        names = [name(place) for place in places]
-        word_key, word = WORD.key(default=usual, options=places, names=names), WORD.value
+            tagged_word = f"{shorten_middle(words[place].text)}: {labels[answer.tag(place)]}"
+            names[place] = f"{number}. {tagged_word}, {p}"
+        options = [*names.values()]
+        word_key, word = WORD.key(default=usual, options=places, names=options), WORD.value
         predicted = f"the one it has: {labels[answer.tag(word)]}"
         label_key = LABEL.key(options=numbers, names=[predicted, *labels])
         show(ANSWER, task.page, *task.texts, drawn={"explained": word}, on_select=_pick)
         row = st.container(horizontal=True, vertical_alignment="bottom")
-        row.selectbox(tr("Explain the tag of"), places, format_func=name, key=word_key, width=300)
+        row.selectbox(
+            tr("Explain the tag of"), places, format_func=names.__getitem__, key=word_key, width=300
+        )
         row.selectbox(
             tr("Explain the label"),
             numbers,

@@ -151,6 +151,11 @@ def test_lists_name_what_another_text_has(task, word, opened):
     assert after.proto.raw_value in after.options
 
 
+def test_the_same_word_is_listed_at_each_place(opened):
+    listed = opened("tag", text_a="no no no no").selectbox(key="inspect_word").options
+    assert [name.partition(":")[0] for name in listed] == ["1. no", "2. no", "3. no", "4. no"]
+
+
 def test_no_answer_is_told_where_it_is_the_most_probable(tmp_path, opened, core):
     heads = set()
     for seed in range(8):
