@@ -167,7 +167,7 @@ def bar_above(title: str, **settings: object) -> dict[str, object]:
         "thickness": 10,
         # In pixels, title included: a fraction of a narrow picture has no room for the numbers.
         "lenmode": "pixels",
-        "len": 180 + 7 * len(title),
+        "len": 180 + 7 * max(map(len, title.split("<br>"))),
         "x": 0.98,  # the last number needs room too
         "xanchor": "right",
         "y": 1,

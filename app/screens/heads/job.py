@@ -16,11 +16,15 @@ FEW_SENTENCES = 200
 flickers."""
 
 
-def report(page: frame.Page, chosen: HeadTextSource) -> HeadReport:
-    """Return the report; Pending until it is computed, while its progress is drawn."""
+def report(page: frame.Page, chosen: HeadTextSource, *, is_again: bool = False) -> HeadReport:
+    """Return the report; Pending until it is computed, while its progress is drawn.
+
+    Args:
+        is_again: As for `Compute`.
+    """
     few = len(chosen.texts.sentences) + len(chosen.trees.sentences) <= FEW_SENTENCES
     patience, stopped = None if few else 0.0, "Stopped. Nothing was measured."
-    compute = Compute(name="heads", patience=patience, stopped=stopped)
+    compute = Compute(name="heads", is_again=is_again, patience=patience, stopped=stopped)
     return compute(_report, page.bert_key, chosen)
 
 

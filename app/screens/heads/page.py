@@ -152,7 +152,7 @@ def _controls(
 @frame.closed(BEST_HABITS.question, OPENED, LIST, at="best")
 def show_ranked(page: frame.Page, chosen: HeadTextSource) -> None:
     """Draw the list and its controls."""
-    report = job.report(page, chosen)
+    report = job.report(page, chosen, is_again=True)
     kind = one_of("Jobs", LISTS, LIST)
     table, shared = st.container(key="heads_table"), job.shown(chosen, report)
     del shared["compute"]

@@ -52,7 +52,7 @@ def head_grid(
         head_cells(mean="")(mean).assign(words=words),
         form=".0%" if measured.is_fraction else ".1f",
         bounds=(0.0, float(np.nanmax(mean, initial=0.0))),
-        title=theme.escape(title(measured)),
+        title=theme.escape(title(measured)).replace("; ", ";<br>"),
         hover="words",
         opened=opened,
     )

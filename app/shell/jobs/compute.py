@@ -37,6 +37,8 @@ class Compute:
 
     name: str = ""
     """Name of the view, unique on the page; empty for the function's."""
+    is_again: bool = False
+    """Whether another view of the page asked for the same before, with its button."""
     stage: str = "Computing"
     """What is being done, for a function that reports the fraction alone."""
     stopped: str = waiting.STOPPED
@@ -55,15 +57,16 @@ class Compute:
         name = self.name or function.__name__.strip("_").replace("_", "-")
         kept = _shipped(function, args, kwargs)
         if kept is not None:
-            st.button(
-                STORED,
-                key=f"anew_{name}",
-                type="tertiary",
-                icon=":material/inventory_2:",
-                help=ABOUT_STORED,
-                on_click=_compute_anew,
-                args=(kept.name,),
-            )
+            if not self.is_again:
+                st.button(
+                    STORED,
+                    key=f"anew_{name}",
+                    type="tertiary",
+                    icon=":material/inventory_2:",
+                    help=ABOUT_STORED,
+                    on_click=_compute_anew,
+                    args=(kept.name,),
+                )
             shipped: T = kept.value
             return shipped
         reports = [name for name in REPORTS if name in inspect.signature(function).parameters]

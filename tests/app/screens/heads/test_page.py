@@ -1,6 +1,7 @@
 """The Heads page on a tiny checkpoint, without a browser."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -8,6 +9,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.screens.heads import job
+from app.shell import stored
+from app.shell.jobs.compute import STORED
 from bertcore import load
 from bertcore.analysis.heads.report import HeadReport, report_heads
 from bertcore.analysis.heads.sinks import find_sinks
@@ -56,6 +60,18 @@ def test_opens_with_all_heads_and_the_best_one(page: AppTest, own: HeadReport) -
     assert f"What layer {layer} head {head} attends to" == bars["layout"]["title"]["text"]
     assert expected.mean[layer, head] in values(bars["data"][0]["x"])
     assert f"{expected.mean[layer, head]:.1%}" in said(app)
+
+
+def test_a_stored_report_has_one_button_for_both_views(
+    page: AppTest, own: HeadReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(function: Callable[..., object], *_: object) -> stored.Stored | None:
+        return stored.Stored("heads", own) if function is job._report else None
+
+    monkeypatch.setattr(stored, "find", find)
+    app = ok(page.run())
+    assert table(app)
+    assert [button.key for button in app.button if button.label == STORED] == ["anew_heads"]
 
 
 def test_every_row_of_the_list_leads_to_its_head_and_an_example(
