@@ -133,6 +133,14 @@ def python_shown(app: AppTest) -> list[str]:
     return [code.value for code in app.run().code if code.language == "python"]
 
 
+def shown_names(app: AppTest, *words: str, at: int = 0) -> dict[str, Any]:
+    """Run the Python of a view that has all these words, and return the names it leaves behind."""
+    codes = [code for code in python_shown(app) if all(word in code for word in words)]
+    names: dict[str, Any] = {}
+    exec(compile(codes[at], "shown", "exec"), names)
+    return names
+
+
 def alerts(app: AppTest) -> list[str]:
     """Return what a page says in boxes: errors, warnings, notes and successes."""
     boxes = (*app.error, *app.warning, *app.info, *app.success, *app.toast)

@@ -14,7 +14,7 @@ from app.shell import cache
 from app.shell.hidden import HiddenIn, moved, written
 from app.shell.sentence_box import DEFAULT
 from bertcore import Bert
-from tests.support.opened import ok, page_of, python_shown, said
+from tests.support.opened import ok, page_of, python_shown, said, shown_names
 
 A, B = "the river bank was steep", "it had rained"
 
@@ -117,9 +117,7 @@ def test_a_pair_has_one_probability(monkeypatch: pytest.MonkeyPatch, masked: lis
     )
     app = ok(page_of("sentence_pairs", masked=masked).run())
     (header,) = (one.value for one in app.header if "probability" in one.value)
-    names: dict[str, Any] = {}
-    exec(python_shown(app)[0], names)
-    p = names["result"].is_next
+    p = shown_names(app)["result"].is_next
     assert f"**{percent(p)}**" in header
     assert percent(p) == ("93.1%" if masked else "87.0%")
     if masked:
@@ -127,9 +125,9 @@ def test_a_pair_has_one_probability(monkeypatch: pytest.MonkeyPatch, masked: lis
         assert drawn[-1].pair is not None
         assert drawn[-1].pair.probability == pytest.approx(p, abs=1e-6)
     app = ok(page_of("what_if", masked=masked, off="0.0").run())
-    codes = [code for code in python_shown(app) if "what_if(" in code]
-    exec(codes[0], names)
-    assert names["result"].runs.next_before.is_next == pytest.approx(p, abs=1e-5)
+    assert shown_names(app, "what_if(")["result"].runs.next_before.is_next == pytest.approx(
+        p, abs=1e-5
+    )
 
 
 READ_TEXT = [folder for folder, page in PAGES.items() if page.needs_text]

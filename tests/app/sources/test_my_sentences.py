@@ -14,7 +14,7 @@ from app.sources import my_sentences
 from bertcore import Bert, load
 from bertcore.analysis.words.next_sentence import CHANGES, pair_rates
 from bertcore.data.texts import read_sentence_list
-from tests.support.opened import charts, numbers, ok, page_of, python_shown, said, with_results
+from tests.support.opened import charts, numbers, ok, page_of, said, shown_names, with_results
 from tests.support.tiny import tiny_bert
 
 PAGES = {
@@ -86,10 +86,9 @@ def test_how_often_b_follows_a(bert: Bert) -> None:
     app = ok(opened("sentence_pairs", f"alone\n{PAIRS}"))
     assert any("as written (2)" in str(chart["layout"]["yaxis"]) for chart in charts(app))
     assert "Lines of one sentence are left out: 1." in said(app)
-    code = next(block for block in python_shown(app) if "pair_rates" in block)
-    names_of_code: dict[str, object] = {}
-    exec(compile(code, "shown", "exec"), names_of_code)
-    assert names_of_code["result"] == pair_rates(bert, read_sentence_list(PAIRS).pairs)
+    assert shown_names(app, "pair_rates")["result"] == pair_rates(
+        bert, read_sentence_list(PAIRS).pairs
+    )
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -38,8 +38,8 @@ from tests.support.opened import (
     numbers,
     ok,
     page_of,
-    python_shown,
     said,
+    shown_names,
     with_results,
 )
 from tests.support.tiny import tiny_bert, tiny_config
@@ -148,9 +148,7 @@ def test_the_python_gives_what_is_drawn(open_page: Any) -> None:
     for twin in (True, False):
         app = open_page("bert", twin=twin, word=str(MAN))
         panels = sent(app, "panels")["panels"]
-        names: dict[str, Any] = {}
-        exec(next(one for one in python_shown(app) if "read_three_ways" in one), names)
-        sights = names["result"]
+        sights = shown_names(app, "read_three_ways")["result"]
         readings = (sights.both, sights.left, sights.apart)
         for panel, reading in zip(panels, readings, strict=True):
             assert dict(guesses(panel)) == pytest.approx(dict(reading.best), rel=1e-4)
@@ -250,9 +248,7 @@ def test_a_unilm_writes_in_both_ways(open_page: Any, folders: dict[str, Path]) -
     unilm = load(folders["unilm"])
     found = continue_text(unilm, page.first_half(TEXT), NUM.default)
     assert [one["token"] for one in data["next"]["written"]] == [t.token for t in found.written]
-    names: dict[str, Any] = {}
-    exec(next(one for one in python_shown(app) if "write_both" in one), names)
-    assert names["result"].following == found
+    assert shown_names(app, "write_both")["result"].following == found
 
 
 def test_positions_and_the_table(open_page: Any, folders: dict[str, Path]) -> None:

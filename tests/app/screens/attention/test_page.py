@@ -1,7 +1,6 @@
 """The attention page on a tiny checkpoint, without a browser."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from bertcore.analysis.heads.measures import measure_heads
 from bertcore.analysis.mixing.norm_weighted import summed_norms, weighted_norms
 from bertcore.analysis.mixing.rollout import attention_rollout, normalize_rows
 from bertcore.analysis.mixing.value_zeroing import value_zeroing
-from tests.support.opened import ok, page_of, python_shown, said, with_results
+from tests.support.opened import ok, page_of, python_shown, said, shown_names, with_results
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
 
@@ -77,8 +76,7 @@ def test_the_heat_map_shows_what_the_weights_hide(
         "zeroing": value_zeroing(bert, trace)[1],
         "rollout": attention_rollout(trace.attentions, head=2 if by_head else None)[1],
     }[measure]
-    names: dict[str, Any] = {}
-    exec(next(code for code in python_shown(app) if f"{measure.rstrip('s')}_map" in code), names)
+    names = shown_names(app, f"{measure.rstrip('s')}_map")
     np.testing.assert_allclose(names["result"].values, normalize_rows(expected), atol=1e-6)
     assert "No such map says why BERT decides" in said(app)
 
@@ -149,7 +147,6 @@ def test_the_neurons_name_the_mask_and_their_python_gives_the_weights(
     page = page_of("attention", text_a=text, text_b="", view="neurons", layer=str(layer), heads="2")
     app = ok(page.run())
     assert told in said(app)
-    names: dict[str, Any] = {}
-    exec(next(code for code in python_shown(app) if "head_steps(" in code), names)
+    names = shown_names(app, "head_steps(")
     weights = load(tmp_path, device="cpu").trace(text).attentions[layer, 2]
     torch.testing.assert_close(names["result"].neurons.weights, weights, rtol=0, atol=1e-6)

@@ -3,7 +3,6 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from bertcore.analysis.bias import (
     score_templates,
 )
 from bertcore.model.network import ALL_HEADS
-from tests.support.opened import named_charts, numbers, ok, page_of, python_shown, said
+from tests.support.opened import named_charts, numbers, ok, page_of, said, shown_names
 from tests.support.tiny import tiny_bert
 
 
@@ -81,8 +80,7 @@ def test_words_that_the_vocabulary_lacks_are_left_out_of_picture_and_code(page: 
     app = ok(page.run())
     assert "Left out" in said(app)
     (dots,) = named_charts(app, "bias")["templates"]
-    names: dict[str, Any] = {}
-    exec(next(c for c in python_shown(app) if "audit_templates(" in c), names)
+    names = shown_names(app, "audit_templates(")
     means = np.sort(names["result"].scores.differences().mean(0))[::-1]
     np.testing.assert_allclose(numbers(dots["x"]), means, atol=1e-5)
     assert len(means) == 2
@@ -124,19 +122,13 @@ def test_associations_are_those_of_the_core_and_of_the_code(
     expected = [associate(bert, test).effect_size for test in (second, *others)]
     np.testing.assert_allclose(shown, expected, atol=1e-5)
     tested, words = (
-        executed(app, name) for name in ("run_association_tests(bert", "run_association_test(bert")
+        shown_names(app, name)["result"]
+        for name in ("run_association_tests(bert", "run_association_test(bert")
     )
     np.testing.assert_allclose([each.association.effect_size for each in tested], shown, atol=1e-5)
     drawn = [np.sort(numbers(trace["x"])) for trace in charts["association-words"]]
     scores = [np.sort(each) for each in words.association.scores]
     np.testing.assert_allclose(np.concatenate(drawn), np.concatenate(scores), atol=1e-5)
-
-
-def executed(app: AppTest, call: str) -> Any:
-    """Return the result of the Python shown that has a call."""
-    names: dict[str, Any] = {}
-    exec(next(c for c in python_shown(app) if call in c), names)
-    return names["result"]
 
 
 def test_the_direction_by_layer_is_what_the_code_returns(
@@ -149,7 +141,7 @@ def test_the_direction_by_layer_is_what_the_code_returns(
     page.query_params["bias_along"] = "1"
     app = ok(page.run())
     charts = named_charts(app, "bias")
-    layers = executed(app, "along_layers(")
+    layers = shown_names(app, "along_layers(")["result"]
     shown = numbers(charts["direction"][0]["z"])
     assert shown.shape[1] == 3  # embeddings and two layers
     cosines = np.array([each.cosines for each in layers])

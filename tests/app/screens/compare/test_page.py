@@ -16,11 +16,7 @@ from app.screens.compare.views import WEIGHTS
 from app.shell import cache
 from bertcore import Bert, Tokenizer, load
 from bertcore.analysis.attribution import answer, task_input
-from bertcore.analysis.compare.checkpoints import (
-    TextComparison,
-    compare_text,
-    questions,
-)
+from bertcore.analysis.compare.checkpoints import TextComparison, compare_text, questions
 from bertcore.analysis.compare.decision import open_decisions
 from bertcore.analysis.compare.texts import compare_layers
 from bertcore.analysis.compare.weight_drift import weight_drift

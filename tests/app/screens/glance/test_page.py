@@ -1,7 +1,6 @@
 """BERT at a glance without a browser: what it sends, and where its parts lead."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -9,7 +8,7 @@ from app.navigation import PAGES
 from app.parts.walk.summary import summarize
 from app.screens.glance.page import PAGE_OF_PART
 from bertcore import Bert
-from tests.support.opened import ok, page_of, python_shown
+from tests.support.opened import ok, page_of, shown_names
 from tests.support.tiny import tiny_config, tiny_network, tiny_tokenizer
 
 A, B = "the river bank was steep", "it had rained"
@@ -27,9 +26,7 @@ def test_the_python_runs_the_input_that_is_drawn(
     bert = Bert(network, tiny_tokenizer())
     monkeypatch.setenv("BERTSCOPE_CHECKPOINT", str(bert.save(tmp_path / "shown")))
     app = ok(page_of("glance", text_a=A, text_b=B).run())
-    names: dict[str, Any] = {}
-    exec(python_shown(app)[0], names)
     masked = tuple(app.session_state["masked"])
     drawn = summarize(bert, A, B, masked).trace
-    assert names["result"].trace.tokens == drawn.tokens
+    assert shown_names(app)["result"].trace.tokens == drawn.tokens
     assert ("[MASK]" in drawn.tokens) == (not is_causal)

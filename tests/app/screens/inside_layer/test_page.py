@@ -33,15 +33,7 @@ from bertcore.analysis import (
     toy_head,
 )
 from bertcore.analysis.words.logit_attribution import PartKind
-from tests.support.opened import (
-    PAIR,
-    named_charts,
-    numbers,
-    ok,
-    page_of,
-    python_shown,
-    said,
-)
+from tests.support.opened import PAIR, named_charts, numbers, ok, page_of, said, shown_names
 from tests.support.rigged_models import save_task_checkpoint
 from tests.support.tiny import tiny_bert, tiny_config
 from tests.support.tiny_families import make
@@ -65,13 +57,6 @@ def page(checkpoint: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppT
 def header(message: bytes) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
     return found
-
-
-def executed(app: AppTest, call: str) -> dict[str, Any]:
-    """Return the names that the first shown Python with a call leaves behind."""
-    names: dict[str, Any] = {}
-    exec(next(one for one in python_shown(app) if f"result = {call}(" in one), names)
-    return names
 
 
 def family(name: str, folder: Path) -> tuple[Model, Trace]:
@@ -205,13 +190,13 @@ def test_the_page_shows_shares_that_sum(page: Callable[..., AppTest], bert: Bert
 def test_the_shown_python_has_the_choices(page: Callable[..., AppTest], bert: Bert) -> None:
     words = [word for word, _ in bert.fill_mask(TEXT, top_k=2)[0]]
     app = page(layer="1", layer_against=words[1], **OPEN)
-    token = executed(app, "token_in_layer")["result"]
+    token = shown_names(app, "result = token_in_layer(")["result"]
     expected = logit_attribution(bert, bert.trace(TEXT), MASK, *words)
     assert (token.layer, token.position) == (1, MASK)
-    assert token.shares.logit == executed(app, "logit_attribution")["result"].logit
+    assert token.shares.logit == shown_names(app, "result = logit_attribution(")["result"].logit
     assert token.shares.logit == pytest.approx(expected.logit)
-    assert executed(app, "masked_word_steps")["result"].token == "[MASK]"
-    assert executed(app, "pooler_steps")["result"].token == "[CLS]"
+    assert shown_names(app, "result = masked_word_steps(")["result"].token == "[MASK]"
+    assert shown_names(app, "result = pooler_steps(")["result"].token == "[CLS]"
     both = f"the logit of **{words[0]}** minus that of **{words[1]}**"
     assert said(app).count(both) == 3  # in one layer, share by share, head by head
 
@@ -220,10 +205,12 @@ def test_a_word_is_hidden_as_an_example_and_another_by_a_link(
     page: Callable[..., AppTest], bert: Bert
 ) -> None:
     text = "the river bank was steep ."
-    trace: Trace = executed(page(text_a=text), "token_in_layer")["trace"]
+    trace: Trace = shown_names(page(text_a=text), "result = token_in_layer(")["trace"]
     assert trace.tokens.count("[MASK]") == 1
     other = 2 if trace.tokens[2] != "[MASK]" else 3
-    names = executed(page(text_a=text, layer_token=str(other), masked=str(other)), "token_in_layer")
+    names = shown_names(
+        page(text_a=text, layer_token=str(other), masked=str(other)), "result = token_in_layer("
+    )
     masked = [place for place, token in enumerate(names["trace"].tokens) if token == "[MASK]"]
     assert other in masked
     hidden = bert.trace(text, encoding=masked_encoding(bert, text, masked=masked))

@@ -28,7 +28,16 @@ from bertcore.training.tasks import open_task_model, start_task_model
 from tests.support.exhaustive import spread
 from tests.support.finetuning_files import write_labelled
 from tests.support.labelled_upload import ran, with_file
-from tests.support.opened import charts, complaints, numbers, ok, page_of, python_shown, said
+from tests.support.opened import (
+    charts,
+    complaints,
+    numbers,
+    ok,
+    page_of,
+    python_shown,
+    said,
+    shown_names,
+)
 from tests.support.rigged_models import LABELS, random_model
 from tests.support.tiny import tiny_bert
 
@@ -201,8 +210,7 @@ def test_a_feature_based_tagger_hands_out_what_runs(folders, tmp_path, opened):
         features="concat-last-four",
     )
     app = opened(start.save(tmp_path / "lstm"))
-    names = {}
-    exec(next(block for block in python_shown(app) if "explain_text" in block), names)
+    names = shown_names(app, "explain_text")
     words = np.nan_to_num(names["result"].words["occlusion"])
     assert list(names["result"].words) == ["occlusion"]
     boxes = charts(app)[1]["data"][0]

@@ -1,7 +1,5 @@
 """The view Where else? of the layer map: the core's neighbours, among ours or one's own."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,8 +12,8 @@ from tests.support.opened import (
     numbers,
     ok,
     page_of,
-    python_shown,
     said,
+    shown_names,
     with_results,
 )
 
@@ -48,12 +46,7 @@ def test_the_neighbours_are_the_cores_and_the_python_gives_them(
     named = figure["layout"]["yaxis"]["ticktext"][0]
     assert f"«{found[0].text[found[0].start : found[0].end]}»" in named
     assert f"mean cosine is {mean:.2f}" in said(app)
-    names: dict[str, Any] = {}
-    exec(
-        compile(next(code for code in python_shown(app) if "nearest" in code), "shown", "exec"),
-        names,
-    )  # with a list of one's own
-    assert names["result"].neighbours == found
+    assert shown_names(app, "nearest")["result"].neighbours == found
 
 
 def test_our_sentences_are_read_in_the_background(

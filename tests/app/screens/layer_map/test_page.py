@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from bertcore.analysis.space import projection
 from bertcore.analysis.space.sense_sets import SETS
 from bertcore.configs.maps import TsneSettings
 from tests.support.exhaustive import spread
-from tests.support.opened import charts, numbers, ok, page_of, python_shown, said, with_results
+from tests.support.opened import charts, numbers, ok, page_of, said, shown_names, with_results
 
 
 @pytest.fixture
@@ -266,10 +265,7 @@ def test_tsne_replaces_the_pca_map(page: AppTest, checkpoint: str) -> None:
     widgets = {slider.label for slider in app.slider}
     assert "perplexity" in widgets
     assert "min_dist" not in widgets
-    code = next(code for code in python_shown(app) if "map_points" in code)
-    assert f"settings={expected!r}" in code
-    scope: dict[str, Any] = {}
-    exec(code, scope)
+    scope = shown_names(app, "map_points", f"settings={expected!r}")
     vectors = scope["result"].table.vectors
     same = projection.map_layers(vectors, method="tsne", settings=expected)
     np.testing.assert_array_equal(scope["result"].layer_map.coordinates, same.coordinates)
@@ -296,8 +292,7 @@ def test_the_python_of_the_list_gives_its_points(
     app = ok(with_results(page.run()))
     monkeypatch.chdir(tmp_path)
     Path("sentences.txt").write_text("\n".join(lines))
-    scope: dict[str, Any] = {}
-    exec(python_shown(app)[0], scope)
+    scope = shown_names(app)
     drawn = {tuple(point) for point in scope["result"].layer_map.coordinates[-1].tolist()}
     assert len(scope["result"].table) == num_sentences
     assert len(drawn) == len({tuple(p) for p in scope["result"].table.vectors[-1].tolist()})

@@ -3,7 +3,6 @@
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,8 +16,8 @@ from tests.support.opened import (
     numbers,
     ok,
     page_of,
-    python_shown,
     said,
+    shown_names,
     with_results,
 )
 from tests.support.small_treebank import conll, conllu
@@ -56,12 +55,7 @@ def test_the_scores_are_the_cores_and_the_python_gives_them(
     assert numbers(by_word["y"]).tolist() == pytest.approx([report.by_word.value] * 3)
     assert numbers(majority["y"]).tolist() == pytest.approx([report.majority.value] * 3)
     assert "60 sentences: 36 for training, 12 for selection, 12 for testing" in said(app)
-    names: dict[str, Any] = {}
-    exec(
-        compile(next(code for code in python_shown(app) if "run_probes" in code), "shown", "exec"),
-        names,
-    )
-    assert names["result"] == report
+    assert shown_names(app, "run_probes")["result"] == report
     table = PROBES.table(report)
     assert len(table) == 3
     assert table["selectivity_low"].tolist() == [r.selectivity.low for r in report.layers]

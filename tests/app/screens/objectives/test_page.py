@@ -22,8 +22,8 @@ from tests.support.opened import (
     numbers,
     ok,
     page_of,
-    python_shown,
     said,
+    shown_names,
 )
 from tests.support.tiny import tiny_bert
 
@@ -100,9 +100,7 @@ def test_the_answer_is_the_cores(page: AppTest, tiny: Path) -> None:
     assert "From both ends" in said(app)
     losses = [one["loss"] for one in drawn(app)["objectives"][0]["answers"]]
     assert losses == pytest.approx([one.loss for one in answer.places], abs=1e-5)
-    names: dict[str, Any] = {}
-    exec(next(one for one in python_shown(app) if "objective_example(" in one), names)
-    assert [one.text for one in names["result"].reads] == [
+    assert [one.text for one in shown_names(app, "objective_example(")["result"].reads] == [
         one["text"] for one in drawn(app)["objectives"][0]["reads"]
     ]
 

@@ -6,17 +6,9 @@ import numpy as np
 import pytest
 
 from app.plots.formats import percent
-from app.screens.sentence_pairs.views import (
-    ANSWER,
-    EVERY_HEAD,
-    MASS,
-    MATRIX,
-)
+from app.screens.sentence_pairs.views import ANSWER, EVERY_HEAD, MASS, MATRIX
 from bertcore import Bert, NextSentence
-from bertcore.analysis.words.next_sentence import (
-    next_sentence_matrix,
-    pair_attention,
-)
+from bertcore.analysis.words.next_sentence import next_sentence_matrix, pair_attention
 
 A, B, C = "The river bank was steep.", "It had rained.", "He bought milk"
 

@@ -10,10 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.screens.sentence_pairs.page import DEFAULT
 from bertcore import Bert
-from bertcore.analysis.words.sentence_similarity import (
-    shared_words,
-    similarities,
-)
+from bertcore.analysis.words.sentence_similarity import shared_words, similarities
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.sentence_encoders import make_sentence_encoder
 

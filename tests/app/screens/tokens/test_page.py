@@ -32,8 +32,8 @@ from tests.support.opened import (
     numbers,
     ok,
     page_of,
-    python_shown,
     said,
+    shown_names,
 )
 from tests.support.tiny import tiny_bert, tiny_config, tiny_network, tiny_tokenizer
 from tests.support.tiny_families import make
@@ -178,10 +178,8 @@ def test_the_line_of_a_window_is_drawn_where_it_ends(
 ) -> None:
     app = other_page("ModernBertForMaskedLM", local_attention=window)
     assert len(charts(app)[0]["layout"].get("shapes", ())) == num_lines
-    names: dict[str, Any] = {}
-    exec(python_shown(app)[-1], names)
     maps = charts(app)[0]["data"]
-    for drawn_map, kind in zip(maps, names["result"], strict=True):
+    for drawn_map, kind in zip(maps, shown_names(app, at=-1)["result"], strict=True):
         assert np.allclose(numbers(drawn_map["z"]), kind.cosines)
 
 
@@ -192,13 +190,6 @@ def test_the_line_of_a_window_is_drawn_where_it_ends(
 def growth_page(page: AppTest) -> AppTest:
     page.query_params.update({"view": "A vocabulary grows", "text_a": OWN, "text_b": ""})
     return page
-
-
-def shown_python(app: AppTest, name: str) -> Any:
-    """Return the result of the Python shown that calls a function."""
-    names: dict[str, Any] = {}
-    exec(next(block for block in python_shown(app) if f"{name}(" in block), names)
-    return names["result"]
 
 
 @pytest.mark.parametrize("rule", ["count", "likelihood"])
@@ -262,7 +253,7 @@ def test_unigram_cuts_the_text_with_as_many_pieces(growth_page: AppTest) -> None
     unigram = train_unigram([text], size)
     assert f"Unigram with {len(unigram.scores)} pieces" in said(app)
     words = ["the", "then", "they", "that", "qu", "quite"]
-    result = shown_python(app, "unigram_ways")
+    result = shown_names(app, "unigram_ways(")["result"]
     for bars, word in zip(named_charts(app, "vocabulary")["unigram"], words, strict=True):
         expected = [way.probability for way in unigram.segmentations(word, 4)]
         assert numbers(bars["x"]) == pytest.approx(expected, abs=1e-2)

@@ -13,11 +13,7 @@ from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from app.screens.inspect_checkpoint.tasks import TASK_VIEWS
-from app.screens.training.finetune_form import (
-    COLUMN_NAMES,
-    TASK_NAMES,
-    usual_numbers,
-)
+from app.screens.training.finetune_form import COLUMN_NAMES, TASK_NAMES, usual_numbers
 from app.server.policy import CHECKPOINT_VARIABLE
 from app.shell.uploads import on_disk
 from app.sources.run_folders import process as training_process

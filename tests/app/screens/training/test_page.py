@@ -13,14 +13,9 @@ from app.sources.run_folders import process as training_process
 from app.sources.run_folders import runs as training_runs
 from bertcore.model.architecture.objectives import OBJECTIVES
 from bertcore.training.engine.run_lock import lock_run
-from bertcore.training.pretraining import (
-    DataConfig,
-    OptimizerConfig,
-    TrainConfig,
-    start_run,
-)
+from bertcore.training.pretraining import DataConfig, OptimizerConfig, TrainConfig, start_run
 from bertcore.training.pretraining.data.corpus import NOVEL
-from tests.support.opened import button, numbers, page_of, python_shown, said
+from tests.support.opened import button, numbers, page_of, python_shown, said, shown_names
 from tests.support.small_corpus import small_documents, write_documents
 from tests.support.tiny import tiny_config, tiny_tokenizer
 
@@ -163,9 +158,7 @@ def test_the_replay_follows_its_controls(page):
     assert [frame["name"] for frame in spec["frames"]] == ["0", "8", "16", "24"]
     title = spec["layout"]["annotations"][0]["text"]
     assert title == "Layer 0, all heads"
-    names = {}
-    exec(python_shown(at)[0], names)
-    drawn = [probe.sentences[4].attention[0].mean(0) for probe in names["result"]]
+    drawn = [probe.sentences[4].attention[0].mean(0) for probe in shown_names(at)["result"]]
     for frame, weights in zip(spec["frames"], drawn, strict=True):
         cells = numbers(frame["data"][0]["customdata"])
         np.testing.assert_allclose(cells, weights, atol=1e-4)

@@ -13,11 +13,7 @@ from bertcore import load
 from bertcore.analysis.attribution import answer, task_input
 from bertcore.analysis.compare.weight_drift import relative_change, step_drift, weight_drift
 from bertcore.analysis.words.epoch_masks import epoch_masks
-from bertcore.analysis.words.training_example import (
-    TrainingExample,
-    one_step,
-    training_example,
-)
+from bertcore.analysis.words.training_example import TrainingExample, one_step, training_example
 from bertcore.training.tasks import open_task_model
 from tests.support.opened import named_charts, numbers, ok, page_of, said
 from tests.support.tiny_families import make

@@ -13,7 +13,7 @@ from bertcore.analysis.heads.importance import rank_heads
 from bertcore.model.interventions import Changes
 from bertcore.training.tasks.model import read_task_head
 from tests.app.screens.what_if.test_page import B, ranked
-from tests.support.opened import charts, numbers, ok, page_of, python_shown, said
+from tests.support.opened import charts, numbers, ok, page_of, said, shown_names
 from tests.support.tiny_tasks import make_task
 
 A = "the river bank was steep"
@@ -48,14 +48,6 @@ def bars(chart: dict[str, Any]) -> list[dict[str, tuple[float, float]]]:
     ]
 
 
-def reproduced(app: AppTest, *needed: str) -> dict[str, Any]:
-    """Run the Python of the page that has all these words, and return its names."""
-    code = next(c for c in python_shown(app) if all(word in c for word in needed))
-    names: dict[str, Any] = {}
-    exec(compile(code, "shown", "exec"), names)
-    return names
-
-
 def test_classes_before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_task(tmp_path)
     app = ok(page(tmp_path, monkeypatch).run())
@@ -68,7 +60,7 @@ def test_classes_before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         )
     assert "five best classes" in said(app)
     assert "no masked-word" not in said(app)
-    again = reproduced(app, "what_if(")["result"].task
+    again = shown_names(app, "what_if(")["result"].task
     np.testing.assert_allclose(again.after, found.after, atol=1e-6)
 
 
@@ -78,13 +70,13 @@ def test_the_heads_are_ranked_by_a_class(tmp_path: Path, monkeypatch: pytest.Mon
     assert "Change of the probability of **good** without the head" in said(app)
     bert = load(tmp_path, device="cpu")
     wanted = rank_heads(bert, A, B, changes=CHANGES, label="good")
-    names = reproduced(app, "rank_heads")
+    names = shown_names(app, "rank_heads")
     np.testing.assert_allclose(names["result"].label, wanted.label, atol=1e-6)
     np.testing.assert_allclose(numbers(charts(app)[-1]["data"][0]["z"]), wanted.label, atol=1e-6)
     app = ok(app.button_group(key="rank_by").set_value("answer").run())
     assert "probabilities of all classes move" in said(app)
     app = ranked(app.selectbox(key="rank_label").set_value("bad").run())
-    assert reproduced(app, "rank_heads")["result"].chosen_label == "bad"
+    assert shown_names(app, "rank_heads")["result"].chosen_label == "bad"
     assert app.query_params["rank_label"] == "bad"
 
 

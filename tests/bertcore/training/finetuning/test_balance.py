@@ -10,11 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from bertcore.model.network.attention import attention_fused
-from bertcore.training.finetuning import (
-    Experiment,
-    resume_experiment,
-    start_experiment,
-)
+from bertcore.training.finetuning import Experiment, resume_experiment, start_experiment
 from bertcore.training.finetuning.data.swap_words import Swapping
 from bertcore.training.finetuning.experiment import open_models
 from bertcore.training.finetuning.task_step import TaskWithLoss, Totals

@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from bertcore.data.files import BadRows
-from bertcore.training.finetuning import (
-    Experiment,
-    Settings,
-    resume_experiment,
-    start_experiment,
-)
+from bertcore.training.finetuning import Experiment, Settings, resume_experiment, start_experiment
 from bertcore.training.finetuning import run as run_module
 from bertcore.training.finetuning.state import (
     ERRORS_FILE,

@@ -9,12 +9,7 @@ from typing import Any
 
 import pytest
 
-from bertcore.training.finetuning import (
-    Experiment,
-    Settings,
-    read_label_curve,
-    start_experiment,
-)
+from bertcore.training.finetuning import Experiment, Settings, read_label_curve, start_experiment
 from bertcore.training.finetuning import label_curve as module
 from bertcore.training.finetuning.label_curve import (
     CURVE_FILE,

@@ -14,11 +14,7 @@ import transformers
 from bertcore.configs import numbers, optimizer
 from bertcore.training.engine.loop import Progress
 from bertcore.training.engine.run_folder import STATE_FILE
-from bertcore.training.finetuning import (
-    Experiment,
-    resume_experiment,
-    start_experiment,
-)
+from bertcore.training.finetuning import Experiment, resume_experiment, start_experiment
 from bertcore.training.finetuning.data.swap_words import Swapping
 from bertcore.training.finetuning.state import ERRORS_FILE
 from bertcore.training.finetuning.task_step import TaskStep

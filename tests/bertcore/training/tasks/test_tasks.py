@@ -7,12 +7,7 @@ import pytest
 
 from bertcore.analysis.attribution import answer, run_file, task_input
 from bertcore.data.columns import TextForm
-from bertcore.training.tasks import (
-    TASKS,
-    Classify,
-    find_task,
-    open_task_model,
-)
+from bertcore.training.tasks import TASKS, Classify, find_task, open_task_model
 from tests.support.finetuning_files import scores_on, write_reviews
 from tests.support.rigged_models import started
 from tests.support.tiny import tiny_bert
