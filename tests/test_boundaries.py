@@ -23,7 +23,7 @@ from tests.support.run_python import run_python
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_SCRIPT_LINES = 3
-MAX_SOURCE_LINES = 97_753
+MAX_SOURCE_LINES = 97_752
 """Of Python in SOURCE, lowered with each cut; a rise is a decision in docs/architecture.md."""
 SOURCE = ("bertcore", "app", "bertscope", "pages")
 DRAWING = (

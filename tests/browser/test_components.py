@@ -138,11 +138,11 @@ def test_what_has_the_focus_keeps_it_when_it_is_drawn_anew(tab: Tab) -> None:
     page = opened(tab, objectives.COMPONENT.bundle)
     first, second, *_ = OBJECTIVES
     shown = [objectives.shown(name, "Too short.") for name in (first, second)]
-    call(page, objectives.message(shown, "[MASK]", in_detail=False))
+    call(page, {"objectives": shown, "mask": "[MASK]", "in_detail": False})
     page.locator("button").nth(1).focus()
-    call(page, objectives.message(shown[::-1], "[MASK]", in_detail=False))
+    call(page, {"objectives": shown[::-1], "mask": "[MASK]", "in_detail": False})
     assert focused(page, "data-name") == second
-    call(page, objectives.message(shown[1:], "[MASK]", in_detail=True))
+    call(page, {"objectives": shown[1:], "mask": "[MASK]", "in_detail": True})
     assert focused(page, "aria-label") == OBJECTIVES[second].title
 
     trace = made_trace(["[CLS]", "river", "bank", "[SEP]"])

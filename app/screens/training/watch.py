@@ -95,15 +95,14 @@ def watch(path: Path, others: list[Run]) -> None:
 
     While a process works on one of them, this part of the page updates by itself.
     """
+    if page := st.session_state.pop(_OPENED, None):
+        open_page(page)
     states = {run.name: run.state for run in others}
     is_alive = any(run.is_active for run in others)
 
     @st.fragment(run_every=REFRESH_SECONDS if is_alive else None)
     def live() -> None:
-        page = st.session_state.pop(_OPENED, None)
-        if page:
-            open_page(page)
-        elif page is not None:
+        if _OPENED in st.session_state:
             st.rerun(scope="app")  # the sidebar, which opens it, is not in this fragment
         with frame.guard():
             runs = all_runs(path.parent)
